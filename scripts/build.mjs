@@ -1,0 +1,64 @@
+// Builds the package into `dist/`: TypeScript by tsc, the CPU kernels by the AssemblyScript compiler. Skips what is up to date.
+// In an installed package (no `src/`) there is nothing to build.
+//   --transpile   only strips types, file by file, without checking them: what tests use, since types have a check of their own
+import { execFileSync } from 'node:child_process';
+import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { dirname, join, relative } from 'node:path';
+import { fileURLToPath } from 'node:url';
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..');
+const require = createRequire(import.meta.url);
+const kernels = join(root, 'src/cpu/kernels');
+const wasm = join(root, 'dist/cpu/kernels.wasm');
+
+function run(script, ...args) {
+  try {
+    execFileSync(process.execPath, [script, ...args], { cwd: root, stdio: 'inherit' });
+  } catch {
+    process.exit(1);
+  }
+}
+
+function newest(folder) {
+  return Math.max(...readdirSync(folder).map((name) => statSync(join(folder, name)).mtimeMs));
+}
+
+function sources(folder) {
+  return readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) return path === kernels ? [] : sources(path);
+    return /\.ts$/.test(path) && !/\.(test|d)\.ts$/.test(path) ? [path] : [];
+  });
+}
+
+function isStale(source, target) {
+  return !existsSync(target) || statSync(target).mtimeMs < statSync(source).mtimeMs;
+}
+
+function transpile() {
+  const stale = sources(join(root, 'src'))
+    .map((source) => ({ source, target: join(root, 'dist', relative(join(root, 'src'), source)).replace(/ts$/, 'js') }))
+    .filter(({ source, target }) => isStale(source, target));
+  if (stale.length === 0) return;
+  const ts = require('typescript');
+  const { compilerOptions } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile).config;
+  const options = { target: compilerOptions.target, module: 'esnext', verbatimModuleSyntax: true };
+  for (const { source, target } of stale) {
+    mkdirSync(dirname(target), { recursive: true });
+    writeFileSync(target, ts.transpileModule(readFileSync(source, 'utf8'), { compilerOptions: options }).outputText);
+  }
+}
+
+if (existsSync(join(root, 'src'))) {
+  mkdirSync(join(root, 'dist'), { recursive: true });
+  if (process.argv.includes('--transpile')) transpile();
+  else run(require.resolve('typescript/bin/tsc'), '-p', 'tsconfig.build.json');
+  if (existsSync(join(kernels, 'index.ts')) && (!existsSync(wasm) || statSync(wasm).mtimeMs < newest(kernels))) {
+    mkdirSync(dirname(wasm), { recursive: true });
+    const asc = join(dirname(require.resolve('assemblyscript/package.json')), 'bin/asc.js');
+    run(asc, 'src/cpu/kernels/index.ts', '--config', 'src/cpu/kernels/asconfig.json', '--outFile', wasm);
+  }
+  const main = join(root, 'dist/cli/main.js');
+  if (existsSync(main)) chmodSync(main, 0o755);
+}

@@ -1,0 +1,6 @@
+// Cosmos3's transformer: two towers of layers, one for text and one for everything that is generated.
+export { parseTransformerConfig, type TransformerConfig } from './config.js';
+export { type GenContext, type GenSegment, predictVelocity, segmentRows } from './generation-tower.js';
+export { type PatchGrid, patchGrid, patchify, unpatchify } from './patches.js';
+export { type KvCache, prefill } from './text-tower.js';
+export { type ActionProjection, readActionProjection, readTransformer, type Transformer } from './weights.js';

@@ -1,0 +1,63 @@
+// The understanding tower: text rows, causal. It never sees the timestep or a generated row, so its keys and values are
+// computed once per prompt and kept. Source: spec, section 2.
+import type { Backend, KeySegment, KvRows, Tensor } from '../../backend/index.js';
+import { newKvRows, projectHeads } from '../../nn/attention.js';
+import { linear } from '../../nn/linear.js';
+import { mlp } from '../../nn/mlp.js';
+import { type RopeTables, ropeTables } from '../../nn/rope.js';
+import type { TransformerConfig } from './config.js';
+import type { Layer, Transformer } from './weights.js';
+
+/** Keys and values of one prompt in every layer, as generation rows see them. */
+export interface KvCache {
+  readonly textTokens: number; // L
+  readonly layers: readonly KeySegment[]; // k, v: [L, G, d]
+}
+
+/** Runs the prompt's token ids through the text tower. The last layer gives only its keys and values. */
+export function prefill(b: Backend, transformer: Transformer, ids: Int32Array): KvCache {
+  const { config, layers } = transformer;
+  const length = ids.length;
+  const line = Float32Array.from({ length }, (_, i) => i);
+  const kept = b.scope(() => {
+    const idTensor = b.upload({
+      shape: [length],
+      dtype: 'i32',
+      bytes: new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength),
+    });
+    const rope = ropeTables(
+      b,
+      { t: line, h: line, w: line },
+      { headDim: config.headDim, theta: config.ropeTheta, axes: config.ropeAxes },
+    );
+    const segments: KvRows[] = [];
+    let x = b.embed(transformer.embedTokens, idTensor); // [L, D]
+    for (const [i, layer] of layers.entries()) {
+      const last = i === layers.length - 1;
+      const { next, seen } = b.scope(() => undLayer(b, layer, config, rope, x, last));
+      segments.push(seen);
+      if (next) x = next;
+    }
+    return segments.map(({ k, v }) => ({ k, v }));
+  });
+  return { textTokens: length, layers: kept };
+}
+
+function undLayer(b: Backend, layer: Layer, config: TransformerConfig, rope: RopeTables, x: Tensor, last: boolean) {
+  const { und, textKeyNorm } = layer;
+  const rows = x.shape[0] ?? 0;
+  const own = newKvRows(b, config, rows);
+  const normed = b.rmsNorm(x, und.inputNorm, { eps: config.eps }); // [L, D]
+  const q = projectHeads(b, und.attention, config, rope, normed, own); // [L, H, d]
+  const seen = textKeyNorm ? { k: newKvRows(b, config, rows).k, v: own.v } : own;
+  if (textKeyNorm)
+    projectHeads(b, { ...und.attention, kNorm: textKeyNorm }, config, rope, normed, {
+      k: seen.k,
+      v: b.zeros(own.v.shape, own.v.dtype),
+    });
+  if (last) return { seen: { k: seen.k, v: seen.v }, next: null };
+  const attended = b.attention(q, [own], { causal: true }); // [L, H, d]
+  const y = b.add(x, linear(b, und.attention.out, b.view(attended, [rows, config.heads * config.headDim])));
+  const next = b.add(y, mlp(b, und.mlp, b.rmsNorm(y, und.postNorm, { eps: config.eps }))); // [L, D]
+  return { seen: { k: seen.k, v: seen.v }, next };
+}

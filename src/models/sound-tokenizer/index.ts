@@ -1,0 +1,9 @@
+// The sound tokenizer of Cosmos3.
+export { parseSoundTokenizerConfig, type SoundTokenizerConfig, soundLatents } from './config.js';
+export {
+  type DecodeSoundOptions,
+  decodeSound,
+  encodeSound,
+  readSoundTokenizer,
+  type SoundTokenizer,
+} from './sound-tokenizer.js';

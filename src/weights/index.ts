@@ -1,0 +1,25 @@
+// The weights room's door.
+export {
+  type Checkpoint,
+  type CheckpointOptions,
+  type CheckpointPart,
+  openCheckpoint,
+} from './checkpoint.js';
+export { CheckpointError, WeightError } from './errors.js';
+export { decodeFloat32, type FloatDType, fromFloat32, toFloat32 } from './floats.js';
+export { HubError, type HubFailure } from './hub/hub-error.js';
+export {
+  findCached,
+  isRepositoryId,
+  type Pulled,
+  type PullOptions,
+  type PullProgress,
+  pullRepository,
+} from './hub/pull.js';
+export { type LoraAdapter, mergeLora, openLora } from './lora.js';
+export type { ModelIndex } from './model-index.js';
+export { createWeightReader, type ReaderOptions, type WeightReader } from './reader.js';
+export { type ResolvedCheckpoint, resolveCheckpoint } from './resolve-checkpoint.js';
+export { type FileTensor, openSafetensors, type SafetensorsFile } from './safetensors/open-safetensors.js';
+export { type WritableTensor, writeSafetensors } from './safetensors/write-safetensors.js';
+export type { StoredWeight, WeightInfo, WeightTable } from './weight-table.js';
