@@ -2,7 +2,16 @@
 // In an installed package (no `src/`) there is nothing to build.
 //   --transpile   only strips types, file by file, without checking them: what tests use, since types have a check of their own
 import { execFileSync } from 'node:child_process';
-import { chmodSync, existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  statSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -32,8 +41,9 @@ function sources(folder) {
   });
 }
 
+/** Transpiled files carry their source's time, so that a build beside this one cannot pass off an older source as newer. */
 function isStale(source, target) {
-  return !existsSync(target) || statSync(target).mtimeMs < statSync(source).mtimeMs;
+  return !existsSync(target) || statSync(target).mtimeMs !== statSync(source).mtimeMs;
 }
 
 function transpile() {
@@ -45,8 +55,10 @@ function transpile() {
   const { compilerOptions } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile).config;
   const options = { target: compilerOptions.target, module: 'esnext', verbatimModuleSyntax: true };
   for (const { source, target } of stale) {
+    const { mtime } = statSync(source);
     mkdirSync(dirname(target), { recursive: true });
     writeFileSync(target, ts.transpileModule(readFileSync(source, 'utf8'), { compilerOptions: options }).outputText);
+    utimesSync(target, mtime, mtime);
   }
 }
 

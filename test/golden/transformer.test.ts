@@ -1,7 +1,7 @@
 // One denoise step of the transformer against the golden velocities: first step, every kind of sequence.
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Backend, Tensor } from '../../src/backend/index.js';
+import { type Backend, type Tensor, uploadFloats } from '../../src/backend/index.js';
 import {
   type GenSegment,
   parseTransformerConfig,
@@ -12,7 +12,6 @@ import {
   type Transformer,
 } from '../../src/models/cosmos3-transformer/index.js';
 import { groupRoutes } from '../../src/nn/attention.js';
-import { uploadFloats } from '../../src/nn/linear.js';
 import { ropeTables } from '../../src/nn/rope.js';
 import { embedTimesteps } from '../../src/nn/timestep.js';
 import {

@@ -1,0 +1,136 @@
+// The CPU device: the whole contract on one shared memory and a pool of threads.
+import { availableParallelism } from 'node:os';
+import type { Backend, Kept } from '../backend/index.js';
+import { NativeError } from '../native/index.js';
+import { hintBlasKernels, openBlas } from './blas.js';
+import type { CpuDevice } from './cpu-device.js';
+import { own, TensorScopes } from './cpu-tensor.js';
+import { CpuWeight } from './cpu-weight.js';
+import { compileKernels } from './kernels.js';
+import { DeviceMemory } from './memory.js';
+import { layoutOps } from './ops/layout.js';
+import { productOps } from './ops/products.js';
+import { rowOps } from './ops/rows.js';
+import { Pool } from './pool.js';
+import { threadBytes } from './thread.js';
+import { WeightStore } from './weight-store.js';
+
+export interface CpuOptions {
+  /** Threads that compute, this one included; as many as the machine has when absent. Results do not depend on it. */
+  readonly threads?: number;
+  /** A BLAS library, 'auto' (the default) for the system's OpenBLAS where there is one, null for none. */
+  readonly blas?: string | null;
+  /** Bytes of activations and packed weights at most; 4 GiB when absent, which is the limit. */
+  readonly memoryLimit?: number;
+  /** Bytes of packed float32 weights that are kept between calls. */
+  readonly weightCache?: number;
+  /** For tests: sentinels around every tensor, new tensors filled with NaN. */
+  readonly probe?: boolean;
+}
+
+export interface CpuBackend extends Backend {
+  readonly activationDtype: 'f32';
+  readonly threads: number;
+  /** Path of the BLAS library in use, or null. */
+  readonly blas: string | null;
+  /** One line for people: threads and what multiplies matrices. */
+  describe(): string;
+  /** Bytes of shared memory in use. */
+  usedBytes(): number;
+  /** With `probe`: sentinels overwritten since the last call, one line each. */
+  damage(): readonly string[];
+}
+
+const defaultWeightCache = 1 << 30;
+
+function findBlas(wanted: string | null): string | null {
+  if (wanted === null) return null;
+  try {
+    hintBlasKernels();
+    return openBlas(wanted).path;
+  } catch (error) {
+    if (wanted === 'auto' && error instanceof NativeError) return null;
+    throw error;
+  }
+}
+
+/**
+ * Starts the CPU device. Dispose of it to end its threads; they do not keep the process alive.
+ * @throws RangeError for a thread count that is not a positive integer; NativeError when a named BLAS cannot be opened.
+ */
+export async function createCpuBackend(options: CpuOptions = {}): Promise<CpuBackend> {
+  const threads = options.threads ?? availableParallelism();
+  if (!Number.isInteger(threads) || threads < 1 || threads > 512)
+    throw new RangeError(`${threads} threads: expected a whole number from 1 to 512`);
+  const blas = findBlas(options.blas === undefined ? 'auto' : options.blas);
+  const memory = new DeviceMemory({
+    ...(options.memoryLimit === undefined ? {} : { limit: options.memoryLimit }),
+    ...(options.probe === undefined ? {} : { probe: options.probe }),
+  });
+  const module = compileKernels();
+  const setups = Array.from({ length: threads }, () => ({
+    module,
+    memory: memory.wasm,
+    scratch: memory.allocate(threadBytes),
+    blas,
+  }));
+  const pool = new Pool(setups);
+  const weights = new WeightStore(memory, pool, options.weightCache ?? defaultWeightCache);
+  const scopes = new TensorScopes(memory, () => weights.releaseAll());
+  try {
+    await pool.ready();
+  } catch (error) {
+    await pool.close();
+    throw error;
+  }
+  return assemble({ memory, pool, scopes, weights }, threads, blas);
+}
+
+function assemble(d: CpuDevice, threads: number, blas: string | null): CpuBackend {
+  const backend: CpuBackend = {
+    name: 'cpu',
+    activationDtype: 'f32',
+    threads,
+    blas,
+    describe: () =>
+      `cpu: ${threads} thread${threads === 1 ? '' : 's'}, ${blas ? `OpenBLAS (${blas})` : 'SIMD kernels'}`,
+    usedBytes: () => d.memory.used,
+    damage: () => d.memory.damage(),
+
+    upload(host) {
+      const tensor = d.scopes.make(host.shape, host.dtype);
+      d.memory.bytes(tensor.address, tensor.byteLength).set(host.bytes);
+      return tensor;
+    },
+    weight: (parts, use) => new CpuWeight(parts, use, (weight) => d.weights.release(weight)),
+    zeros(shape, dtype) {
+      const tensor = d.scopes.make(shape, dtype);
+      d.memory.bytes(tensor.address, tensor.byteLength).fill(0);
+      return tensor;
+    },
+    async download(x) {
+      const tensor = own(x);
+      return {
+        shape: tensor.shape,
+        dtype: tensor.dtype,
+        bytes: d.memory.bytes(tensor.address, tensor.byteLength).slice(),
+      };
+    },
+    scope: <T extends Kept>(body: () => T) => d.scopes.run(body),
+    capture: (body) => ({
+      replay: () => {
+        d.scopes.run(() => {
+          body();
+          return null;
+        });
+      },
+      [Symbol.dispose]() {},
+    }),
+    async synchronize() {},
+    [Symbol.asyncDispose]: () => d.pool.close(),
+    ...layoutOps(d),
+    ...productOps(d),
+    ...rowOps(d, () => backend),
+  };
+  return backend;
+}

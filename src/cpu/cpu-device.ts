@@ -1,0 +1,21 @@
+// What the ops of the CPU device share: memory, threads, scopes, packed weights.
+import type { TensorScopes } from './cpu-tensor.js';
+import type { DeviceMemory } from './memory.js';
+import type { Pool } from './pool.js';
+import type { WeightStore } from './weight-store.js';
+
+export interface CpuDevice {
+  readonly memory: DeviceMemory;
+  readonly pool: Pool;
+  readonly scopes: TensorScopes;
+  readonly weights: WeightStore;
+}
+
+/** Elements that a tile of a pointwise op handles. */
+export const elementsPerTile = 16384;
+
+/** Rows of `c` elements per tile, and how many tiles `rows` rows make. */
+export function rowTiles(rows: number, c: number): { readonly block: number; readonly tiles: number } {
+  const block = Math.max(1, Math.floor(elementsPerTile / Math.max(c, 1)));
+  return { block, tiles: Math.ceil(rows / block) };
+}

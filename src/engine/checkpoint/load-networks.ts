@@ -1,0 +1,49 @@
+// Reads the networks of a checkpoint onto a device, and lists what does not fit.
+import type { Backend } from '../../backend/index.js';
+import { parseTransformerConfig, readTransformer } from '../../models/cosmos3-transformer/index.js';
+import { parseSoundTokenizerConfig, readSoundTokenizer } from '../../models/sound-tokenizer/index.js';
+import { parseWanVaeConfig, readWanVae } from '../../models/wan-vae/index.js';
+import type { Networks } from '../../pipeline/networks.js';
+import type { Checkpoint, CheckpointPart, WeightReader } from '../../weights/index.js';
+
+/** Networks and the names that no network asked for. */
+export interface LoadedNetworks {
+  readonly networks: Networks;
+  /** `part/name` of weights that nothing read, and `part/config.json: key` of configuration keys that nothing knows. */
+  readonly unread: readonly string[];
+}
+
+/**
+ * Loads all networks.
+ * @throws WeightError naming every tensor that is missing or misshaped; CheckpointError for a damaged file
+ */
+export function loadNetworks(checkpoint: Checkpoint, backend: Backend): LoadedNetworks {
+  const unread: string[] = [];
+  const load = <T>(
+    name: string,
+    read: (part: CheckpointPart, reader: WeightReader) => readonly [T, readonly string[]],
+  ): T => {
+    const part = checkpoint.part(name);
+    const reader = part.weights({ collect: true });
+    const [network, unknownKeys] = read(part, reader);
+    reader.settle();
+    unread.push(...reader.unread().map((weight) => `${name}/${weight}`));
+    unread.push(...unknownKeys.map((key) => `${name}/config.json: ${key}`));
+    return network;
+  };
+  const transformer = load('transformer', (part, reader) => {
+    const config = parseTransformerConfig(part.config, part.path);
+    return [readTransformer(backend, reader, config), config.unknownKeys];
+  });
+  const vae = load('vae', (part, reader) => {
+    const config = parseWanVaeConfig(part.config, part.path);
+    return [readWanVae(backend, reader, config), config.unknownKeys];
+  });
+  const sound = !checkpoint.has('sound_tokenizer')
+    ? null
+    : load('sound_tokenizer', (part, reader) => {
+        const config = parseSoundTokenizerConfig(part.config, part.path);
+        return [readSoundTokenizer(backend, reader, config), config.unknownKeys];
+      });
+  return { networks: { backend, transformer, vae, sound }, unread };
+}

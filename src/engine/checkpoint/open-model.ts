@@ -1,0 +1,62 @@
+// From a model's name to an opened checkpoint with its facts. No weights are read.
+import type { CheckpointFacts } from '../../pipeline/facts.js';
+import { type Checkpoint, openCheckpoint, type PullProgress, resolveCheckpoint } from '../../weights/index.js';
+import type { EngineConfig } from '../config.js';
+import { checkpointName, readCheckpointFacts } from './checkpoint-facts.js';
+import { findDefaultCheckpoint, randomDefaults } from './default-checkpoint.js';
+
+/** A checkpoint that is open. */
+export interface OpenedModel {
+  readonly checkpoint: Checkpoint;
+  readonly facts: CheckpointFacts;
+  /** As the caller named it; null for the package's own. */
+  readonly given: string | null;
+  /** Its weights are random: results are noise of the right form. */
+  readonly isRandom: boolean;
+}
+
+/** Which checkpoint, and how it may be fetched. */
+export interface ModelOptions {
+  /** A folder, a .safetensors file or a repository id; the package's own where absent. */
+  readonly model?: string | undefined;
+  readonly revision?: string | undefined;
+  /** Parts that lie elsewhere, by name. */
+  readonly parts?: Readonly<Record<string, string>> | undefined;
+  readonly onDownload?: ((progress: PullProgress) => void) | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Finds, downloads where needed, and opens a checkpoint.
+ * @throws CheckpointError, HubError, ConfigError or TokenizerError saying what is wrong and what to do
+ */
+export async function openModel(options: ModelOptions, config: EngineConfig): Promise<OpenedModel> {
+  const given = options.model ?? config.model ?? null;
+  const place = given === null ? { ...findDefaultCheckpoint(), isLocal: true } : await resolve(given, options, config);
+  const checkpoint = openCheckpoint(place.path, { parts: options.parts ?? {} });
+  try {
+    const id = checkpointName(given ?? '', place.path, place.isLocal);
+    const facts = readCheckpointFacts(checkpoint, id, place.isRandom ? randomDefaults : {});
+    return { checkpoint, facts, given, isRandom: place.isRandom };
+  } catch (error) {
+    checkpoint[Symbol.dispose]();
+    throw error;
+  }
+}
+
+async function resolve(
+  model: string,
+  { revision, onDownload, signal }: ModelOptions,
+  { cacheDir, token, endpoint, offline }: EngineConfig,
+): Promise<{ readonly path: string; readonly isLocal: boolean; readonly isRandom: false }> {
+  const { path, source } = await resolveCheckpoint(model, {
+    cacheDir,
+    offline,
+    ...(token === undefined ? {} : { token }),
+    ...(endpoint === undefined ? {} : { endpoint }),
+    ...(revision === undefined ? {} : { revision }),
+    ...(signal === undefined ? {} : { signal }),
+    ...(onDownload === undefined ? {} : { onProgress: onDownload }),
+  });
+  return { path, isLocal: source === 'local', isRandom: false };
+}

@@ -1,0 +1,23 @@
+// The media room's door: bytes to pixels and samples, and back.
+export { readArtifactMetadata } from './artifact-metadata.js';
+export { type BlurPreset, blurControl, blurPresets, isBlurPreset } from './controls/blur.js';
+export { type EdgePreset, edgeControl, edgePresets, isEdgePreset } from './controls/edge.js';
+export { mirrorIndexes } from './controls/mirror.js';
+export { type FetchedFile, type FetchedMedia, type FetchLimits, fetchMedia, fetchMediaToFile } from './fetch-media.js';
+export { type DecodeImageOptions, decodeImage, imageTypes, probeImage } from './image/decode-image.js';
+export { type EncodeImageOptions, encodeImage, type ImageFormat } from './image/encode-image.js';
+export { fileError, MediaError, type MediaErrorCode } from './media-error.js';
+export { clipFromArray, type NpyArray, readNpy } from './npy.js';
+export { isPublicAddress } from './public-address.js';
+export { actionCanvas, bilinearCover, type Canvas, coverBilinear, mapFrames, resizeBilinear } from './resize.js';
+export { describeContent, type MediaKind, type MediaType, mediaKind, sniffLength, sniffMedia } from './sniff-media.js';
+export { type DecodeSoundOptions, decodeSound, soundRate } from './sound/decode-sound.js';
+export { decodeWav, type EncodeWavOptions, encodeWav, type WavFormat } from './sound/wav.js';
+export { readHead, readSource } from './source.js';
+export { frameOf, imageAsClip, type RgbClip, type RgbImage, type Waveform } from './types.js';
+export { codecArguments, codecOptionNames, type VideoCodecOptions } from './video/codec-options.js';
+export { type DecodeFramesOptions, type DecodeVideoOptions, decodeFrames, decodeVideo } from './video/decode.js';
+export { type EncodedVideo, type EncodeVideoOptions, encodeVideo } from './video/encode.js';
+export { type Ffmpeg, type FfmpegOptions, findFfmpeg, isFitForUploads } from './video/ffmpeg.js';
+export { probeVideo, type VideoInfo } from './video/probe.js';
+export { writeBytes, writeThroughTemporary } from './write-file.js';

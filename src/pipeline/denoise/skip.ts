@@ -1,0 +1,31 @@
+// Skipped denoise steps: the velocity is not computed but held from the last computed step, or extrapolated over sigma
+// through the last two. Source: performance spec, A.6 and E.12.
+import type { Plan } from '../plan-types.js';
+
+export interface SkipTable {
+  /** Whether each step is skipped. */
+  readonly skipped: readonly boolean[];
+  /** `[steps, 2]`: weights of the last and the last but one computed velocity, for skipped steps. */
+  readonly coefficients: Float32Array;
+}
+
+/** Works out, for each skipped step, how the velocities of the computed steps before it stand in for its own. */
+export function skipTable(skip: Plan['skip'], sigmas: Float32Array, steps: number): SkipTable {
+  const listed = new Set(skip.steps);
+  const skipped = Array.from({ length: steps }, (_, step) => listed.has(step));
+  const coefficients = new Float32Array(2 * steps);
+  const computed: number[] = [];
+  for (let step = 0; step < steps; step++) {
+    if (!skipped[step]) {
+      computed.push(sigmas[step] as number);
+      continue;
+    }
+    const [before, last] = [computed.at(-2), computed.at(-1)];
+    if (last === undefined) throw new RangeError(`step ${step} cannot be skipped: no step before it is computed`);
+    const reach =
+      skip.mode === 'extrapolate' && before !== undefined ? ((sigmas[step] as number) - last) / (last - before) : 0;
+    coefficients[2 * step] = 1 + reach;
+    coefficients[2 * step + 1] = reach === 0 ? 0 : -reach;
+  }
+  return { skipped, coefficients };
+}

@@ -1,0 +1,176 @@
+// What a plan costs: tokens, floating-point operations and memory, from plain numbers. It lies beside the plan, not in it.
+// Source: performance spec, C (a multiply-add counts as two operations).
+import { branchNames, branchWeights } from '../denoise/guidance.js';
+import { makeSchedule } from '../denoise/schedule.js';
+import type { Plan } from '../plan-types.js';
+import { wholeFrames } from './clip.js';
+
+/** Sizes of the networks that the estimate depends on. */
+export interface CostConfig {
+  readonly layers: number;
+  readonly hiddenSize: number;
+  readonly intermediateSize: number;
+  readonly heads: number;
+  readonly kvHeads: number;
+  readonly headDim: number;
+  /** Three matrices in the feed-forward part instead of two. */
+  readonly gatedMlp: boolean;
+  /** Latent rows and columns per token. */
+  readonly patch: number;
+  readonly latentChannels: number;
+  readonly spatialCompression: number;
+  readonly temporalCompression: number;
+  /** Operations per pixel and frame of the video autoencoder. */
+  readonly vaeDecodeFlops: number;
+  readonly vaeEncodeFlops: number;
+  /** Bytes of activations per pixel of the canvas while a window of frames is decoded. */
+  readonly vaeBytesPerPixel: number;
+  /** Bytes of all weights as they lie in memory. */
+  readonly weightBytes: number;
+}
+
+/** The published video autoencoder: 3210 TFLOP decode and 608 encode 1280x720 at 189 frames; window activations in float32. */
+export const publishedVae = { vaeDecodeFlops: 1.843e7, vaeEncodeFlops: 3.49e6, vaeBytesPerPixel: 3072 } as const;
+
+export interface TokenCounts {
+  readonly text: number;
+  readonly negativeText: number;
+  /** Of one run of the denoise loop (one chunk of a transfer). */
+  readonly vision: number;
+  readonly controls: number;
+  readonly sound: number;
+  readonly action: number;
+}
+
+export interface CostEstimate {
+  readonly tokens: TokenCounts;
+  /** Runs of the denoise loop. */
+  readonly chunks: number;
+  /** Passes through the generation tower over all chunks and steps. */
+  readonly passes: number;
+  readonly flops: {
+    readonly text: number;
+    readonly denoise: number;
+    readonly encode: number;
+    readonly decode: number;
+    readonly total: number;
+  };
+  /** Peak on the CPU in float32, weights included. */
+  readonly memoryBytes: number;
+}
+
+/** Estimates a plan. */
+export function estimateCost(plan: Plan, config: CostConfig): CostEstimate {
+  const runFrames = plan.transfer?.chunkFrames ?? wholeFrames(plan.frames, config.temporalCompression);
+  const tokens = countTokens(plan, runFrames, config);
+  const chunks = countChunks(plan);
+  const work = denoiseWork(plan, tokens, config);
+  const text = textFlops(tokens.text, config) + textFlops(tokens.negativeText, config);
+  const pixels = plan.content.width * plan.content.height;
+  const decodes = plan.action?.decodeVideo ?? true;
+  const decode = decodes ? chunks * runFrames * pixels * config.vaeDecodeFlops : 0;
+  const encode =
+    encodedFrames(plan, runFrames, chunks) * plan.canvas.width * plan.canvas.height * config.vaeEncodeFlops;
+  const denoise = chunks * work.flops;
+  return {
+    tokens,
+    chunks,
+    passes: chunks * work.passes,
+    flops: { text, denoise, encode, decode, total: text + denoise + encode + decode },
+    memoryBytes: memoryBytes(plan, tokens, runFrames, config),
+  };
+}
+
+function countTokens(plan: Plan, runFrames: number, config: CostConfig): TokenCounts {
+  const latentFrames = (runFrames - 1) / config.temporalCompression + 1;
+  const side = (pixels: number) => Math.ceil(Math.floor(pixels / config.spatialCompression) / config.patch);
+  const vision = latentFrames * side(plan.content.width) * side(plan.content.height);
+  return {
+    text: plan.prompt.tokens.length,
+    negativeText: plan.negativePrompt?.tokens.length ?? 0,
+    vision,
+    controls: vision * (plan.transfer?.hints.length ?? 0),
+    sound: plan.sound?.latentFrames ?? 0,
+    action: plan.action?.rows ?? 0,
+  };
+}
+
+function countChunks({ transfer }: Plan): number {
+  if (!transfer) return 1;
+  const { totalFrames, chunkFrames, conditionalFrames } = transfer;
+  return 1 + Math.ceil(Math.max(0, totalFrames - chunkFrames) / (chunkFrames - conditionalFrames || 1));
+}
+
+/** Frames that go through the encoder: each control of each chunk, and what conditions the target. */
+function encodedFrames({ condition, transfer }: Plan, runFrames: number, chunks: number): number {
+  if (!transfer) return condition?.pixelFrames ?? 0;
+  const { hints, firstChunkConditionalFrames, conditionalFrames } = transfer;
+  const first = firstChunkConditionalFrames > 0 ? runFrames : 0;
+  const later = conditionalFrames > 0 ? (chunks - 1) * runFrames : 0;
+  return hints.length * chunks * runFrames + first + later;
+}
+
+/** Passes and operations of one run of the loop: the branches each step needs, less the skipped steps. */
+function denoiseWork(plan: Plan, tokens: TokenCounts, config: CostConfig): { passes: number; flops: number } {
+  const { timesteps } = makeSchedule(plan);
+  const hasControls = tokens.controls > 0;
+  const skipped = new Set(plan.skip.steps);
+  const work = { passes: 0, flops: 0 };
+  for (const [step, timestep] of timesteps.entries()) {
+    if (skipped.has(step)) continue;
+    const weights = branchWeights(plan.guidance, timestep, hasControls);
+    for (const branch of branchNames.filter((name) => weights[name] !== 0)) {
+      const text = branch === 'uncond' ? tokens.negativeText : tokens.text;
+      work.passes++;
+      work.flops += passFlops(plan, tokens, { text, withControls: branch !== 'no-control' }, config);
+    }
+  }
+  return work;
+}
+
+function passFlops(
+  { transfer }: Plan,
+  { vision, controls, sound, action }: TokenCounts,
+  { text, withControls }: { readonly text: number; readonly withControls: boolean },
+  config: CostConfig,
+): number {
+  const target = vision + sound + action;
+  const given = withControls ? controls : 0;
+  const hints = withControls ? (transfer?.hints.length ?? 0) : 0;
+  let pairs = (target + given) * (target + given + text);
+  if (hints > 1 && transfer?.attention === 'weighted') pairs = hints * (target + vision) * (text + vision + target);
+  return config.layers * (linearFlops(config) * (target + given) + pairFlops(config) * pairs);
+}
+
+/** Operations of a layer's matrices per token. */
+function linearFlops({ hiddenSize, intermediateSize, heads, kvHeads, headDim, gatedMlp }: CostConfig): number {
+  const attention = 2 * hiddenSize * heads * headDim + 2 * hiddenSize * kvHeads * headDim;
+  return 2 * (attention + (gatedMlp ? 3 : 2) * hiddenSize * intermediateSize);
+}
+
+/** Operations of a layer's attention per query and key. */
+function pairFlops({ heads, headDim }: CostConfig): number {
+  return 4 * heads * headDim;
+}
+
+/** The causal text tower, once. */
+function textFlops(tokens: number, config: CostConfig): number {
+  return config.layers * (linearFlops(config) * tokens + (pairFlops(config) * tokens * tokens) / 2);
+}
+
+const floatBytes = 4;
+
+/** Weights, text keys and values, one layer's activations, the solver's latents, a decode window and the frames as bytes. */
+function memoryBytes(plan: Plan, tokens: TokenCounts, runFrames: number, config: CostConfig): number {
+  const { layers, hiddenSize, intermediateSize, heads, kvHeads, headDim } = config;
+  const sequence = tokens.vision + tokens.controls + tokens.sound + tokens.action;
+  const textCache = layers * 2 * kvHeads * headDim * (tokens.text + tokens.negativeText);
+  const perToken = 3 * hiddenSize + 2 * heads * headDim + 2 * kvHeads * headDim + 2 * intermediateSize;
+  const pixels = plan.canvas.width * plan.canvas.height;
+  const latents = (pixels / config.spatialCompression ** 2) * ((runFrames - 1) / config.temporalCompression + 1);
+  // Sample, velocity, data prediction and two of history, and the velocities of up to three branches.
+  const solver = 8 * latents * config.latentChannels;
+  const denoise = floatBytes * (sequence * perToken + solver);
+  const decode = pixels * config.vaeBytesPerPixel + 3 * plan.content.width * plan.content.height * plan.frames;
+  return Math.ceil(config.weightBytes + floatBytes * textCache + Math.max(denoise, decode));
+}

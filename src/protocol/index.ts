@@ -1,0 +1,13 @@
+// The protocol's door: what may be said over the wire.
+export { createClient, type OrreryClient, OrreryClientError } from './client/client.js';
+export { type ServerEvent, readEvents } from './client/read-events.js';
+export { extraParams } from './extra-params.js';
+export { descriptionOf, type Flag, flagOf } from './flag.js';
+export { generationFields, guidanceLimit, stepLimit } from './generation-fields.js';
+export { aliases, knownNames, unavailableNames, unusedNames } from './known-names.js';
+export { nearestName } from './nearest-name.js';
+export { describeAllowed, parseField, parseFields, showValue } from './parse-field.js';
+export { type ErrorCode, errorStatus, RequestError } from './request-error.js';
+export * from './responses/index.js';
+export { ExtraParams, ImageRequest, VideoRequest } from './route-requests.js';
+export { hintParams, structuredParams } from './structured-params.js';
