@@ -20,7 +20,7 @@ const errorBytes = 4096;
 export const argsCount = 512;
 
 // Long enough that tiles which take their time are no alarm: a tile is some milliseconds of work.
-const patienceMs = 60_000;
+const defaultPatienceMs = 60_000;
 const spins = 2000;
 
 /** One thread's view of the board. */
@@ -31,7 +31,11 @@ export class JobBoard {
   readonly args: Float64Array<SharedArrayBuffer>;
   readonly argsAddress = argsAddress;
 
-  constructor(buffer: SharedArrayBuffer) {
+  readonly #patienceMs: number;
+
+  /** @param patienceMs how long `close` waits for a helper that gives no sign. */
+  constructor(buffer: SharedArrayBuffer, patienceMs = defaultPatienceMs) {
+    this.#patienceMs = patienceMs;
     this.#words = new Int32Array(buffer, boardAddress, 16);
     this.args = new Float64Array(buffer, argsAddress, argsCount);
     this.#error = new Uint8Array(buffer, errorAddress, errorBytes);
@@ -64,8 +68,8 @@ export class JobBoard {
     const entered = before & enteredMask;
     for (let i = 0; i < spins && Atomics.load(w, left) !== entered; i++);
     for (let done = Atomics.load(w, left); done !== entered; done = Atomics.load(w, left)) {
-      if (Atomics.wait(w, left, done, patienceMs) === 'timed-out')
-        throw new Error(`a compute thread has not answered for ${patienceMs / 1000} s: it has crashed or hangs`);
+      if (Atomics.wait(w, left, done, this.#patienceMs) === 'timed-out')
+        throw new Error(`a compute thread has not answered for ${this.#patienceMs / 1000} s: it has crashed or hangs`);
     }
     if (Atomics.exchange(w, failed, 0) !== 0) throw new Error(`a compute thread failed: ${this.#readError()}`);
   }

@@ -76,7 +76,7 @@ export async function createCpuBackend(options: CpuOptions = {}): Promise<CpuBac
   }));
   const pool = new Pool(setups);
   const weights = new WeightStore(memory, pool, options.weightCache ?? defaultWeightCache);
-  const scopes = new TensorScopes(memory, () => weights.releaseAll());
+  const scopes = new TensorScopes(memory, () => weights.reclaim());
   try {
     await pool.ready();
   } catch (error) {

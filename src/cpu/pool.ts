@@ -74,7 +74,7 @@ export class Pool {
   }
 
   #startWorker(setup: ThreadSetup): Worker {
-    const worker = new Worker(builtFile('worker.js'), { workerData: setup });
+    const worker = new Worker(builtFile('worker.js'), { workerData: setup, execArgv: [] });
     worker.on('error', (error) => {
       this.#broken ??= new Error(`a compute thread crashed: ${error.message}`, { cause: error });
     });

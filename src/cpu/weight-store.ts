@@ -73,7 +73,7 @@ export class WeightStore {
       return;
     }
     const step = atOnce ? shape.rows : Math.max(256, Math.floor(stagingBytes / (shape.c * shape.taps * 4) / 256) * 256);
-    const range = this.#memory.allocate(packedBytes(shape, Math.min(step, shape.rows), layout));
+    const range = this.#allocate(packedBytes(shape, Math.min(step, shape.rows), layout));
     try {
       for (let n0 = 0; n0 < shape.rows; n0 += step) {
         const n1 = Math.min(shape.rows, n0 + step);
@@ -106,8 +106,15 @@ export class WeightStore {
     weight.packed = null;
   }
 
-  /** Gives all packed copies back. */
-  releaseAll(): void {
+  /** Gives back all that can be made again. Not to be called while weights are being packed. */
+  reclaim(): void {
+    this.#releaseAll();
+    for (const kept of [this.#staging, this.#scales]) if (kept) this.#memory.free(kept.address);
+    this.#staging = null;
+    this.#scales = null;
+  }
+
+  #releaseAll(): void {
     for (const weight of [...this.#kept]) this.release(weight);
   }
 
@@ -173,13 +180,19 @@ export class WeightStore {
     return { shape: [k * outputs, c], dtype: 'f32', bytes: new Uint8Array(rows.buffer) };
   }
 
+  /** For memory that is needed now: what is only kept makes room. */
+  #allocate(bytes: number): number {
+    if (!this.#memory.fits(bytes)) this.#releaseAll();
+    return this.#memory.allocate(bytes);
+  }
+
   #stage(bytes: number): { readonly address: number } {
     if (this.#staging && this.#staging.bytes >= bytes) return this.#staging;
     if (this.#staging) this.#memory.free(this.#staging.address);
     this.#staging = null;
     // A few elements more: the widening kernel reads whole vectors.
     const size = Math.max(bytes, 1 << 16) + 64;
-    this.#staging = { address: this.#memory.allocate(size), bytes: size - 64 };
+    this.#staging = { address: this.#allocate(size), bytes: size - 64 };
     return this.#staging;
   }
 
@@ -187,7 +200,7 @@ export class WeightStore {
     if (!this.#scales || this.#scales.rows < factors.length) {
       if (this.#scales) this.#memory.free(this.#scales.address);
       this.#scales = null;
-      this.#scales = { address: this.#memory.allocate(factors.byteLength), rows: factors.length };
+      this.#scales = { address: this.#allocate(factors.byteLength), rows: factors.length };
     }
     this.#memory.floats(this.#scales.address, factors.length).set(factors);
     return this.#scales.address;

@@ -1,7 +1,7 @@
 // Attention of one tower: merged projections, head norms, rotary positions, and where its rows look. Source: spec, section 2.
-import type { Backend, KeySegment, KvRows, Tensor } from '../backend/index.js';
+import { type Backend, type KeySegment, type KvRows, type Tensor, uploadFloats } from '../backend/index.js';
 import type { WeightReader } from '../weights/index.js';
-import { type Linear, type LinearPart, linear, readLinear, readVector, uploadFloats } from './linear.js';
+import { type Linear, type LinearPart, linear, readLinear, readVector } from './linear.js';
 import type { RopeTables } from './rope.js';
 
 export interface HeadLayout {

@@ -1,12 +1,11 @@
 // Causal convolutions in windows, weight normalisation, and chains, by hand-computed values.
 import { describe, expect, it } from 'vitest';
 import { createOracle } from '../../test/backend/oracle.js';
-import type { Tensor } from '../backend/index.js';
+import { type Tensor, uploadFloats } from '../backend/index.js';
 import type { StoredWeight, WeightReader } from '../weights/index.js';
 import { chain } from './chain.js';
 import { type Conv, causalConv, FrameHistory, normedCausalConv } from './conv.js';
 import { conv1d, convTranspose1d, hostFloats, readNormedConvTranspose1d, readWeightNorm } from './conv1d.js';
-import { uploadFloats } from './linear.js';
 
 const b = createOracle();
 

@@ -1,5 +1,5 @@
 // Linear layers: `y = x W^T + b`. Several stored matrices may be merged into one product (QKV, gate and up).
-import type { Backend, Tensor, Weight } from '../backend/index.js';
+import { type Backend, type Tensor, uploadFloats, type Weight } from '../backend/index.js';
 import { toFloat32, type WeightReader } from '../weights/index.js';
 
 export interface Linear {
@@ -40,10 +40,6 @@ export function readBiasedLinear(
 export function readVector(b: Backend, reader: WeightReader, name: string, length: number): Tensor {
   const values = toFloat32(reader.read(name, [length]));
   return uploadFloats(b, values, [length]);
-}
-
-export function uploadFloats(b: Backend, values: Float32Array, shape: readonly number[]): Tensor {
-  return b.upload({ shape, dtype: 'f32', bytes: new Uint8Array(values.buffer, values.byteOffset, values.byteLength) });
 }
 
 /** `x [..., K]` to `[..., N]`. */

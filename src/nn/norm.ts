@@ -1,7 +1,6 @@
 // Per-channel vectors of norms and activations, which checkpoints store with singleton axes around them.
-import { type Backend, elementCount, type Tensor } from '../backend/index.js';
+import { type Backend, elementCount, type Tensor, uploadFloats } from '../backend/index.js';
 import { toFloat32, type WeightReader } from '../weights/index.js';
-import { uploadFloats } from './linear.js';
 
 /**
  * Reads a vector of C values stored under a shape such as `[C, 1, 1, 1]` or `[1, C, 1]`; float32 `[C]` on the device.

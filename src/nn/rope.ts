@@ -1,6 +1,5 @@
 // Rotary position tables over three axes (time, height, width), interleaved by frequency. Source: spec, section 2 "Positions".
-import type { Backend, Tensor } from '../backend/index.js';
-import { uploadFloats } from './linear.js';
+import { type Backend, type Tensor, uploadFloats } from '../backend/index.js';
 
 /** Positions of S rows on each axis, float32 (they lie near 15 000, where bfloat16 fails). */
 export interface Positions {

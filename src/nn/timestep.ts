@@ -1,7 +1,7 @@
 // The timestep embedding: 256 sinusoids, then two linear layers with SiLU between, in float32. Source: spec, section 2.
-import type { Backend, Tensor } from '../backend/index.js';
+import { type Backend, type Tensor, uploadFloats } from '../backend/index.js';
 import type { WeightReader } from '../weights/index.js';
-import { type Linear, linear, readBiasedLinear, uploadFloats } from './linear.js';
+import { type Linear, linear, readBiasedLinear } from './linear.js';
 
 const CHANNELS = 256;
 const MAX_PERIOD = 10_000;

@@ -14,7 +14,7 @@ async function values(b: Backend, x: Tensor): Promise<number[]> {
 
 for (const row of devices) {
   describe(`contract on ${row.name}`, async () => {
-    const device = await row.open();
+    const device = await row.open({ probe: true });
     if (!device) return;
     const b = device.backend;
     afterAll(() => device[Symbol.asyncDispose]());

@@ -8,7 +8,7 @@ import { measure, type ProbedDevice } from './run-case.js';
 
 for (const row of devices) {
   describe(`ops on ${row.name}`, async () => {
-    const present = await row.open();
+    const present = await row.open({ probe: true });
     if (!present) return;
     let device: ProbedDevice;
     beforeAll(() => {

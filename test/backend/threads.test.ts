@@ -1,10 +1,13 @@
 // The CPU device gives the same bytes with one, two and three threads, with the kernels and with a BLAS.
 import { afterAll, describe, expect, it } from 'vitest';
 import { createCpuBackend } from '../../src/cpu/index.js';
-import { cases } from './cases/index.js';
+import { attentionCases } from './cases/attention.js';
+import { largeCases } from './cases/large.js';
 import { hostInputs, outputsOf } from './run-case.js';
 
 const counts = [1, 2, 3];
+// One tile is done by one thread: only cases with several can tell threads apart.
+const cases = [...largeCases, ...attentionCases];
 
 for (const blas of [null, 'auto']) {
   describe(`threads with ${blas === null ? 'kernels' : 'a BLAS where there is one'}`, async () => {

@@ -1,7 +1,7 @@
 // `orrery bench`: how fast this machine multiplies, attends and convolves, and how long one tiny clip takes.
 import { availableParallelism } from 'node:os';
-import { benchCpu, type CpuBench } from '../../cpu/index.js';
 import { type EngineConfig, readConfig } from '../config.js';
+import { benchDevice, type DeviceBench } from '../loader.js';
 import { Orrery } from '../orrery.js';
 
 /** What is measured. */
@@ -13,7 +13,7 @@ export interface BenchOptions {
 }
 
 /** The measurements. */
-export interface Bench extends CpuBench {
+export interface Bench extends DeviceBench {
   /** Wall time of one clip of the package's checkpoint, weights loaded. */
   readonly clip: {
     readonly frames: number;
@@ -30,7 +30,7 @@ const clip = { width: 128, height: 96, frames: 9, steps: 4, seed: 1 };
 export async function benchMachine(options: BenchOptions, config: EngineConfig = readConfig()): Promise<Bench> {
   const threads = options.threads ?? [...new Set([1, availableParallelism()])];
   const blas = config.blas === 'off' ? null : config.blas;
-  const measured = await benchCpu({
+  const measured = await benchDevice({
     threads,
     ...(blas === undefined ? {} : { blas }),
     ...(options.seconds === undefined ? {} : { seconds: options.seconds }),

@@ -4,8 +4,8 @@ import { availableParallelism, cpus, freemem, release, totalmem } from 'node:os'
 import { dirname } from 'node:path';
 import { findDefaultCheckpoint } from '../checkpoint/default-checkpoint.js';
 import { type EngineConfig, readConfig } from '../config.js';
-import { openDevice } from '../device.js';
 import { findEncoder } from '../encoder.js';
+import { openDevice } from '../loader.js';
 import { packageVersion } from '../package-info.js';
 import { formatBytes } from './format-bytes.js';
 import { findGpuLibraries } from './gpu-libraries.js';

@@ -3,7 +3,7 @@ import { elementCount } from '../../backend/index.js';
 import { loadNetworks } from '../checkpoint/load-networks.js';
 import { type ModelOptions, openModel } from '../checkpoint/open-model.js';
 import { type EngineConfig, readConfig } from '../config.js';
-import { openDevice } from '../device.js';
+import { openDevice } from '../loader.js';
 
 /** One tensor. */
 export interface InspectedTensor {

@@ -1,6 +1,6 @@
 // The parity command's way in: opens the device and closes it again.
 import { readConfig } from '../config.js';
-import { chooseDevice, openDevice } from '../device.js';
+import { chooseDevice, openDevice } from '../loader.js';
 import { type ParityRow, runParity } from './parity/parity.js';
 
 /** What to compare. */

@@ -1,4 +1,7 @@
 // Cosmos3's transformer: two towers of layers, one for text and one for everything that is generated.
+export { type AttentionRoute, groupRoutes, type RouteGroup } from '../../nn/attention.js';
+export { type Positions, type RopeTables, ropeTables } from '../../nn/rope.js';
+export { embedTimesteps } from '../../nn/timestep.js';
 export { parseTransformerConfig, type TransformerConfig } from './config.js';
 export { type GenContext, type GenSegment, predictVelocity, segmentRows } from './generation-tower.js';
 export { type PatchGrid, patchGrid, patchify, unpatchify } from './patches.js';

@@ -1,7 +1,7 @@
 // The transformer's weights, by the checkpoint's names. Source: spec, section 1.
-import type { Backend, Tensor, Weight } from '../../backend/index.js';
+import { type Backend, type Tensor, uploadFloats, type Weight } from '../../backend/index.js';
 import { type AttentionNames, type AttentionWeights, readAttention } from '../../nn/attention.js';
-import { type Linear, readBiasedLinear, readVector, uploadFloats } from '../../nn/linear.js';
+import { type Linear, readBiasedLinear, readVector } from '../../nn/linear.js';
 import { type Mlp, readMlp } from '../../nn/mlp.js';
 import { readTimestepEmbedder, type TimestepEmbedder } from '../../nn/timestep.js';
 import { type StoredWeight, toFloat32, type WeightReader } from '../../weights/index.js';

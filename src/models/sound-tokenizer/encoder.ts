@@ -1,9 +1,9 @@
 // The sound encoder: a spectrogram, then ConvNeXt blocks at falling rates. Source: spec, section 6.
-import type { Backend, Tensor } from '../../backend/index.js';
+import { type Backend, type Tensor, uploadFloats } from '../../backend/index.js';
 import { chain } from '../../nn/chain.js';
 import { readPointwise } from '../../nn/conv.js';
 import { type Conv1d, conv1d, lineWeight, readNormedConv1d } from '../../nn/conv1d.js';
-import { type Linear, linear, readVector, uploadFloats } from '../../nn/linear.js';
+import { type Linear, linear, readVector } from '../../nn/linear.js';
 import { readChannels, readSnake, type Snake } from '../../nn/norm.js';
 import type { WeightReader } from '../../weights/index.js';
 import type { RateConfig, SoundEncoderConfig, SoundTokenizerConfig } from './config.js';

@@ -3,8 +3,8 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { createOracle } from '../../../test/backend/oracle.js';
 import { goldenFolder, readCase } from '../../../test/golden/read-case.js';
 import { relativeL2 } from '../../../test/golden/relative-l2.js';
-import type { Tensor } from '../../backend/index.js';
-import { uploadFloats } from '../../nn/linear.js';
+import { type Tensor, uploadFloats } from '../../backend/index.js';
+
 import { openCheckpoint, WeightError, type WeightReader } from '../../weights/index.js';
 import { ConfigError } from '../parse-config.js';
 import { decoderReach } from './decoder.js';

@@ -1,7 +1,9 @@
 // Where tiles lie, and that blending tiles cut from one picture gives that picture.
+
 import { describe, expect, it } from 'vitest';
 import { createOracle } from '../../../test/backend/oracle.js';
-import { uploadFloats } from '../../nn/linear.js';
+import { uploadFloats } from '../../backend/index.js';
+
 import { blendTiles, defaultTiling, tileSpans } from './tiles.js';
 
 describe('tileSpans', () => {

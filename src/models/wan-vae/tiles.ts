@@ -1,6 +1,5 @@
 // Spatial tiles: a clip decoded piece by piece, the pieces blended linearly where they overlap. Source: spec, section 5.
-import type { Backend, Tensor } from '../../backend/index.js';
-import { uploadFloats } from '../../nn/linear.js';
+import { type Backend, type Tensor, uploadFloats } from '../../backend/index.js';
 
 /** Tiles in pixels. Both are multiples of the spatial factor, and `size` lies between `stride` and twice that. */
 export interface Tiling {

@@ -4,8 +4,8 @@ import { OracleTensor } from '../../../test/backend/oracle/oracle-tensor.js';
 import { createOracle } from '../../../test/backend/oracle.js';
 import { goldenFolder, readCase } from '../../../test/golden/read-case.js';
 import { relativeL2 } from '../../../test/golden/relative-l2.js';
-import type { Backend, Tensor } from '../../backend/index.js';
-import { uploadFloats } from '../../nn/linear.js';
+import { type Backend, type Tensor, uploadFloats } from '../../backend/index.js';
+
 import { openCheckpoint, WeightError, type WeightReader } from '../../weights/index.js';
 import {
   decode,

@@ -1,8 +1,8 @@
 // The video autoencoder: whole clips in one causal pass, walked in windows of frames so that memory does not grow with time.
 // Zeros before the clip stand for its past, so windows give what the whole clip at once would give. Source: spec, section 5.
-import type { Backend, Tensor } from '../../backend/index.js';
+import { type Backend, type Tensor, uploadFloats } from '../../backend/index.js';
 import { FrameHistory } from '../../nn/conv.js';
-import { uploadFloats } from '../../nn/linear.js';
+
 import type { WeightReader } from '../../weights/index.js';
 import { latentFrames, pixelFrames, type WanVaeConfig } from './config.js';
 import { type Decoder, decodeWindow, holdDecoder, readDecoder } from './decoder.js';

@@ -1,0 +1,50 @@
+// `orrery parity`: holds the engine against golden cases.
+import type { Command } from 'commander';
+import { printLine } from '../print.js';
+
+interface ParityFlags {
+  readonly golden: string;
+  readonly checkpoints?: string;
+  readonly only?: string[];
+  readonly device?: string;
+  readonly json?: boolean;
+}
+
+const examples = `
+Examples:
+  orrery parity --golden test/golden/data
+  orrery parity --golden ./cases --checkpoints ./checkpoints --only t2v i2v
+
+Each row says how far a case is from its numbers: comparisons made, the worst relative L2, and the first boundary that
+fails. Exit code 1 when a case fails.`;
+
+/** Adds the command. */
+export function addParityCommand(program: Command): void {
+  program
+    .command('parity')
+    .description('compare every network and pipeline with golden cases, number by number')
+    .requiredOption('--golden <folder>', 'folder with cases.json, cases/ and media/')
+    .option('--checkpoints <folder>', 'where the checkpoints lie that the cases name; the golden folder where absent')
+    .option('--only <case...>', 'only these cases')
+    .option('--device <name>', 'device to examine')
+    .option('--json', 'print one JSON line per case')
+    .option('--debug', 'show stack traces')
+    .addHelpText('after', examples)
+    .action((flags: ParityFlags) => compare(flags));
+}
+
+async function compare({ golden, checkpoints, only, device, json }: ParityFlags): Promise<void> {
+  const { formatRow, openParity, tableHead } = await import('../../engine/index.js');
+  const failed: string[] = [];
+  let count = 0;
+  if (json !== true) printLine(tableHead);
+  for await (const row of openParity({ golden, checkpoints, only, device })) {
+    count++;
+    if (!row.passed) failed.push(row.name);
+    printLine(json === true ? JSON.stringify(row) : formatRow(row));
+  }
+  if (count === 0)
+    throw new Error(`no case of ${golden} matches ${only?.join(', ') ?? 'anything'}; see its cases.json for the names`);
+  if (failed.length > 0) throw new Error(`${failed.length} of ${count} cases fail: ${failed.join(', ')}`);
+  if (json !== true) printLine(`all ${count} cases pass`);
+}

@@ -1,0 +1,75 @@
+// What a checkpoint can do, in words that a server can hand out: tasks with their defaults, trained sizes, embodiments.
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { buckets, taskDefaults } from '../../pipeline/defaults.js';
+import type { TaskDefaults } from '../../pipeline/facts.js';
+import { domains } from '../../pipeline/plan/domains.js';
+import { type Task, tasks } from '../../pipeline/request.js';
+import type { OpenedModel } from '../checkpoint/open-model.js';
+
+export interface ModelDescription {
+  /** Its name in plans. */
+  readonly id: string;
+  /** Folder or file. */
+  readonly path: string;
+  /** As the caller named it; null for the package's own. */
+  readonly given: string | null;
+  readonly isRandom: boolean;
+  readonly family: 'nano' | 'edge';
+  readonly tasks: readonly { readonly task: Task; readonly defaults: TaskDefaults }[];
+  /** Sizes it was trained with, as `1280x720`, by tier. */
+  readonly resolutions: Readonly<Record<string, readonly string[]>>;
+  readonly sizeMultiple: number;
+  readonly hasSound: boolean;
+  readonly actions: {
+    readonly maxDim: number;
+    readonly domains: readonly {
+      readonly id: number;
+      readonly names: readonly string[];
+      readonly rawDims: readonly number[];
+    }[];
+  } | null;
+  /** `policy_server_config` of its config.json, as it stands there. */
+  readonly policyServer: Readonly<Record<string, unknown>> | null;
+}
+
+/** Describes an opened checkpoint. */
+export function describeModel({ checkpoint, facts, given, isRandom }: OpenedModel): ModelDescription {
+  const { id, family, hasSound, actionDim, distilledSigmas, spatialCompression } = facts;
+  const isPossible = (task: Task) => {
+    if (distilledSigmas !== null)
+      return task === 'text-to-image' || task === 'text-to-video' || task === 'image-to-video';
+    if (family === 'edge' && (task === 'video-to-video' || task === 'transfer')) return false;
+    return actionDim !== null || !['policy', 'forward-dynamics', 'inverse-dynamics'].includes(task);
+  };
+  return {
+    id,
+    path: checkpoint.path,
+    given,
+    isRandom,
+    family,
+    tasks: tasks.filter(isPossible).map((task) => ({ task, defaults: taskDefaults(task, facts) })),
+    resolutions: Object.fromEntries(
+      Object.entries(buckets).map(([tier, sizes]) => [tier, sizes.map(({ width, height }) => `${width}x${height}`)]),
+    ),
+    sizeMultiple: spatialCompression,
+    hasSound,
+    actions:
+      actionDim === null ? null : { maxDim: actionDim, domains: domains.filter((domain) => domain.id < facts.domains) },
+    policyServer: readPolicyServer(checkpoint.path),
+  };
+}
+
+function readPolicyServer(folder: string): Readonly<Record<string, unknown>> | null {
+  try {
+    const config: unknown = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8'));
+    const found = isRecord(config) ? config.policy_server_config : undefined;
+    return isRecord(found) ? found : null;
+  } catch {
+    return null;
+  }
+}
+
+function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -1,0 +1,64 @@
+// What a generation reports, and what it ends in.
+import type { Phase } from '../../pipeline/events.js';
+import type { Plan, PlanWarning } from '../../pipeline/plan-types.js';
+import type { ActionResult } from '../outputs/action-result.js';
+import type { OutputFile } from '../outputs/write-outputs.js';
+import type { Fingerprint } from '../provenance/fingerprint.js';
+
+/** Progress of a generation, in order: plan, phases and steps, artifact. */
+export type ProgressEvent =
+  | { readonly type: 'plan'; readonly plan: Plan; readonly warnings: readonly PlanWarning[] }
+  | {
+      readonly type: 'phase';
+      readonly phase: 'load' | Phase | 'write';
+      readonly chunk: number;
+      readonly chunks: number;
+    }
+  | {
+      readonly type: 'step';
+      /** Finished steps of the chunk, 1 … steps. */
+      readonly step: number;
+      readonly steps: number;
+      readonly chunk: number;
+      readonly chunks: number;
+      /** The step reused a velocity. */
+      readonly skipped: boolean;
+      /** Mean over the steps so far. */
+      readonly secondsPerStep: number;
+      /** Until the last step of the last chunk. */
+      readonly secondsLeft: number;
+    }
+  /** RGB bytes `[count, height, width, 3]` of the next frames. */
+  | {
+      readonly type: 'frames';
+      readonly data: Uint8Array;
+      readonly count: number;
+      readonly width: number;
+      readonly height: number;
+    }
+  | { readonly type: 'artifact'; readonly artifact: Artifact };
+
+/** The result of a generation. */
+export interface Artifact {
+  readonly plan: Plan;
+  readonly warnings: readonly PlanWarning[];
+  /** Files written, in the order they were asked for. */
+  readonly files: readonly OutputFile[];
+  /** The file's content where no path was asked for; null otherwise. */
+  readonly data: Uint8Array | null;
+  readonly mediaType: string;
+  /** SHA-256 of all RGB bytes of the result; null where it has no frames. */
+  readonly framesSha256: string | null;
+  readonly width: number;
+  readonly height: number;
+  readonly frames: number;
+  readonly fps: number;
+  readonly hasSound: boolean;
+  /** Actions as clients of the HTTP interface read them; null where none were made. */
+  readonly action: ActionResult | null;
+  readonly fingerprint: Fingerprint;
+  /** Wall time, loading of networks included. */
+  readonly seconds: number;
+  /** Most resident memory of the process so far. */
+  readonly peakMemoryBytes: number;
+}

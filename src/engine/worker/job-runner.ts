@@ -1,0 +1,79 @@
+// What runs inside a worker process: something that turns one job after the other into files.
+import type { Plan } from '../../pipeline/plan-types.js';
+import type { ArtifactVariant, JobError, JobOutput, JobPhase, JobRequest, JsonObject } from '../jobs/types.js';
+
+/** A job as a worker gets it. */
+export interface WorkerJob {
+  readonly id: string;
+  readonly epoch: number;
+  readonly requestId: string;
+  readonly request: JobRequest;
+  readonly outputs: readonly JobOutput[];
+  /** From an earlier attempt or the door; null where this run is to make it. */
+  readonly plan: Plan | null;
+  /** The request's inputs as files. */
+  readonly inputs: readonly InputFile[];
+  /** An empty folder of its own, for the results and nothing else. */
+  readonly folder: string;
+}
+
+export interface InputFile {
+  readonly role: string;
+  readonly path: string;
+  readonly mediaType: string;
+}
+
+/** How far a run is. */
+export interface RunProgress {
+  readonly phase: JobPhase;
+  /** Finished steps of the chunk. */
+  readonly step: number;
+  readonly steps: number;
+  readonly chunk: number;
+  readonly chunks: number;
+}
+
+/** A small picture on the way. */
+export interface RunPreview {
+  readonly step: number;
+  readonly mediaType: string;
+  readonly bytes: Uint8Array;
+}
+
+/** A finished, checked file in the job's folder. */
+export interface ProducedFile {
+  /** Name in the folder. */
+  readonly name: string;
+  readonly variant: ArtifactVariant;
+  readonly index: number;
+  readonly mediaType: string;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+export interface RunResult {
+  readonly files: readonly ProducedFile[];
+  /** Small outcomes: actions, facts of the clip, warnings. */
+  readonly result: JsonObject | null;
+}
+
+export interface RunContext {
+  /** Aborts when the job is cancelled or out of time; the run then ends between steps by throwing. */
+  readonly signal: AbortSignal;
+  onProgress(progress: RunProgress): void;
+  onPreview(preview: RunPreview): void;
+  /** Called once a run has made its plan. */
+  onPlan(plan: Plan): void;
+}
+
+/** Runs jobs, one at a time. */
+export interface JobRunner extends AsyncDisposable {
+  /** @throws whatever went wrong; a RequestError where the request was at fault */
+  run(job: WorkerJob, context: RunContext): Promise<RunResult>;
+}
+
+/** Opens the device and what it needs. What it throws ends the worker, with the message as the reason. */
+export type OpenRunner = (device: string, options: JsonObject) => Promise<JobRunner>;
+
+/** The error of a run as it is recorded. */
+export type RunError = Omit<JobError, 'crashes'>;
