@@ -1,7 +1,7 @@
 // OpenBLAS, opened where the machine has it, and products by it.
 import { readFileSync } from 'node:fs';
 import { addressOf, isFfiAvailable, openLibrary, openProcess } from '../native/index.js';
-import type { Products } from './products.js';
+import type { Products } from './kernel-products.js';
 
 const blasNames: readonly string[] =
   process.platform === 'darwin'
@@ -33,6 +33,8 @@ export type Sgemm = (
 export interface Blas {
   /** Name or path of the library. */
   readonly path: string;
+  /** Version and kernels in use, on which the last bits of results depend: `OpenBLAS 0.3.21 SkylakeX`. */
+  readonly version: string;
   readonly sgemm: Sgemm;
   /** Threads that the library itself may use, for the whole process. */
   setThreads(count: number): void;
@@ -80,8 +82,12 @@ export function openBlas(path: string): Blas {
   ]);
   const setThreads = library.declare('openblas_set_num_threads', 'void', ['int']);
   setThreads(1);
+  // For example "OpenBLAS 0.3.21 NO_LAPACKE DYNAMIC_ARCH NO_AFFINITY SkylakeX MAX_THREADS=64".
+  const [name, number] = (library.declare('openblas_get_config', 'str', [])() ?? '').split(' ');
+  const core = library.declare('openblas_get_corename', 'str', [])() ?? '';
   return {
     path: library.path,
+    version: `${name} ${number} ${core}`,
     sgemm: (transposeB, m, n, k, a, lda, b, ldb, beta, c, ldc) =>
       void sgemm(rowMajor, plain, transposeB ? transposed : plain, m, n, k, 1, a, lda, b, ldb, beta, c, ldc),
     setThreads: (count) => void setThreads(count),

@@ -40,6 +40,13 @@ describe('createCpuBackend', () => {
     await expect(open({ threads: 1, blas: '/nowhere/libblas.so' })).rejects.toThrow('/nowhere/libblas.so');
   });
 
+  it('names the BLAS, its version and kernels where there is one', async () => {
+    const b = await open({ threads: 1, blas: 'auto' });
+    expect(b.arithmetic).toMatch(b.blas === null ? /^SIMD kernels$/ : /^OpenBLAS \d+\.\d+\.\d+\S* \w+$/);
+    // Kernels of 2004 mean that the hint about the processor came too late or not at all.
+    if (b.blas !== null && process.arch === 'x64') expect(b.arithmetic).not.toContain('Prescott');
+  });
+
   it('does not keep a process alive', () => {
     const script = `
       import { createCpuBackend } from ${JSON.stringify(new URL('../../dist/cpu/index.js', import.meta.url).href)};

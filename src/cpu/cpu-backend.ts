@@ -2,18 +2,18 @@
 import { availableParallelism } from 'node:os';
 import type { Backend, Kept } from '../backend/index.js';
 import { NativeError } from '../native/index.js';
-import { hintBlasKernels, openBlas } from './blas.js';
+import { type Blas, hintBlasKernels, openBlas } from './blas.js';
 import type { CpuDevice } from './cpu-device.js';
-import { own, TensorScopes } from './cpu-tensor.js';
-import { CpuWeight } from './cpu-weight.js';
-import { compileKernels } from './kernels.js';
-import { DeviceMemory } from './memory.js';
+import { compileKernels } from './kernel-module.js';
 import { layoutOps } from './ops/layout.js';
 import { productOps } from './ops/products.js';
 import { rowOps } from './ops/rows.js';
-import { Pool } from './pool.js';
-import { threadBytes } from './thread.js';
-import { WeightStore } from './weight-store.js';
+import { own, TensorScopes } from './storage/cpu-tensor.js';
+import { CpuWeight } from './storage/cpu-weight.js';
+import { DeviceMemory } from './storage/device-memory.js';
+import { WeightStore } from './storage/weight-store.js';
+import { Pool } from './threads/pool.js';
+import { threadBytes } from './threads/thread.js';
 
 export interface CpuOptions {
   /** Threads that compute, this one included; as many as the machine has when absent. Results do not depend on it. */
@@ -33,6 +33,8 @@ export interface CpuBackend extends Backend {
   readonly threads: number;
   /** Path of the BLAS library in use, or null. */
   readonly blas: string | null;
+  /** What multiplies matrices, on which the last bits of results depend: `SIMD kernels`, `OpenBLAS 0.3.21 SkylakeX`. */
+  readonly arithmetic: string;
   /** One line for people: threads and what multiplies matrices. */
   describe(): string;
   /** Bytes of shared memory in use. */
@@ -43,11 +45,11 @@ export interface CpuBackend extends Backend {
 
 const defaultWeightCache = 1 << 30;
 
-function findBlas(wanted: string | null): string | null {
+function findBlas(wanted: string | null): Blas | null {
   if (wanted === null) return null;
   try {
     hintBlasKernels();
-    return openBlas(wanted).path;
+    return openBlas(wanted);
   } catch (error) {
     if (wanted === 'auto' && error instanceof NativeError) return null;
     throw error;
@@ -72,7 +74,7 @@ export async function createCpuBackend(options: CpuOptions = {}): Promise<CpuBac
     module,
     memory: memory.wasm,
     scratch: memory.allocate(threadBytes),
-    blas,
+    blas: blas?.path ?? null,
   }));
   const pool = new Pool(setups);
   const weights = new WeightStore(memory, pool, options.weightCache ?? defaultWeightCache);
@@ -86,14 +88,15 @@ export async function createCpuBackend(options: CpuOptions = {}): Promise<CpuBac
   return assemble({ memory, pool, scopes, weights }, threads, blas);
 }
 
-function assemble(d: CpuDevice, threads: number, blas: string | null): CpuBackend {
+function assemble(d: CpuDevice, threads: number, blas: Blas | null): CpuBackend {
+  const arithmetic = blas?.version ?? 'SIMD kernels';
   const backend: CpuBackend = {
     name: 'cpu',
     activationDtype: 'f32',
     threads,
-    blas,
-    describe: () =>
-      `cpu: ${threads} thread${threads === 1 ? '' : 's'}, ${blas ? `OpenBLAS (${blas})` : 'SIMD kernels'}`,
+    blas: blas?.path ?? null,
+    arithmetic,
+    describe: () => `cpu: ${threads} thread${threads === 1 ? '' : 's'}, ${arithmetic}`,
     usedBytes: () => d.memory.used,
     damage: () => d.memory.damage(),
 

@@ -1,8 +1,8 @@
 // What the ops of the CPU device share: memory, threads, scopes, packed weights.
-import type { TensorScopes } from './cpu-tensor.js';
-import type { DeviceMemory } from './memory.js';
-import type { Pool } from './pool.js';
-import type { WeightStore } from './weight-store.js';
+import type { TensorScopes } from './storage/cpu-tensor.js';
+import type { DeviceMemory } from './storage/device-memory.js';
+import type { WeightStore } from './storage/weight-store.js';
+import type { Pool } from './threads/pool.js';
 
 export interface CpuDevice {
   readonly memory: DeviceMemory;

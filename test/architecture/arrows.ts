@@ -6,7 +6,7 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
   index: ['engine', 'protocol'],
   cli: ['server', 'engine', 'protocol'],
   server: ['engine', 'protocol', 'media'],
-  engine: ['pipeline', 'guardrails', 'models', 'weights', 'tokenizer', 'media', 'protocol', 'backend', 'cpu', 'cuda'],
+  engine: ['pipeline', 'guardrails', 'models', 'weights', 'tokenizer', 'media', 'protocol', 'backend', 'cpu', 'cuda', 'native'],
   pipeline: ['models', 'weights', 'schedulers', 'tokenizer', 'media', 'protocol', 'backend'],
   guardrails: ['models', 'tokenizer', 'media', 'backend'],
   models: ['nn', 'weights', 'backend'],
@@ -25,6 +25,9 @@ export const arrows: Readonly<Record<string, readonly string[]>> = {
 /** Rooms that one file alone may enter from outside: it picks the device. */
 const devices = new Set(['cpu', 'cuda']);
 const picksDevice = 'src/engine/loader.ts';
+
+/** The engine reaches the FFI room for one thing, ending with its parent: docs/decisions/engine-native.md. */
+const usesNative = 'src/engine/worker/';
 
 interface Edge {
   readonly from: string;
@@ -57,6 +60,8 @@ export function findForbiddenArrows(tree: SourceTree): string[] {
       found.push(`${at} imports ${to}: no arrow ${here} -> ${there}`);
     else if (here !== there && devices.has(there) && from !== picksDevice)
       found.push(`${at} imports ${to}: only ${picksDevice} picks a device`);
+    else if (here === 'engine' && there === 'native' && !from.startsWith(usesNative))
+      found.push(`${at} imports ${to}: in the engine only ${usesNative} makes process calls`);
     else {
       const [own, other] = [from, to].map((path) => /^src\/models\/([^/]+)\//.exec(path)?.[1]);
       if (other && here === 'models' && own !== other) found.push(`${at} imports ${to}: a model never calls another`);

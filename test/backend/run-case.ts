@@ -70,11 +70,15 @@ export async function outputsOf(b: Backend, item: OpCase, run: Run, hosts: Hosts
   return Promise.all(outputs.map((output) => b.download(output)));
 }
 
-/** Runs a case, or its composite, on the device and on the oracle. */
-export async function measure(device: ProbedDevice, oracle: Backend, item: OpCase, run: Run): Promise<Outcome> {
+/** Runs a case, or its composite, on the device; `wanted` are the oracle's outputs. */
+export async function compare(
+  device: ProbedDevice,
+  item: OpCase,
+  run: Run,
+  wanted: readonly HostTensor[],
+): Promise<Outcome> {
   const b = device.backend;
   const hosts = hostInputs(item, b.activationDtype);
-  const wanted = await outputsOf(oracle, item, item.run, hosts);
   const operands = place(b, item, hosts);
   const before = await snapshot(b, item, operands.tensors);
   const got = await Promise.all(run(b, operands).map((output) => b.download(output)));

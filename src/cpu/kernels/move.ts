@@ -177,23 +177,44 @@ export function gatherPatches(
   const ow = <i32>load<f64>(shape, 40);
   const kh = <i32>load<f64>(shape, 48);
   const kw = <i32>load<f64>(shape, 56);
+  const dt = <i32>load<f64>(shape, 88);
+  const dh = <i32>load<f64>(shape, 96);
+  const dw = <i32>load<f64>(shape, 104);
   const run = (<usize>c) << 2;
+  // Taps beside each other read pixels beside each other, which lie in one piece when all channels are taken.
+  const joined = dw === 1 && run === pixel;
+  const firstA = tap / (kh * kw);
+  const firstB = (tap / kw) % kh;
+  const firstD = tap % kw;
   for (let p = first; p < first + count; p++) {
     const t0 = (p / (oh * ow)) * <i32>load<f64>(shape, 64) - <i32>load<f64>(shape, 112);
     const h0 = ((p / ow) % oh) * <i32>load<f64>(shape, 72) - <i32>load<f64>(shape, 120);
     const w0 = (p % ow) * <i32>load<f64>(shape, 80) - <i32>load<f64>(shape, 128);
-    let a = tap / (kh * kw);
-    let b = (tap / kw) % kh;
-    let d = tap % kw;
-    for (let n = tap; n < lastTap; n++) {
-      const it = t0 + a * <i32>load<f64>(shape, 88);
-      const ih = h0 + b * <i32>load<f64>(shape, 96);
-      const iw = w0 + d * <i32>load<f64>(shape, 104);
-      if (<u32>it < <u32>t && <u32>ih < <u32>h && <u32>iw < <u32>w) {
-        copyBytes(to, x + <usize>((it * h + ih) * w + iw) * pixel, run);
-      } else zeroBytes(to, run);
-      to += run;
-      if (++d === kw) {
+    let a = firstA;
+    let b = firstB;
+    let d = firstD;
+    for (let n = tap; n < lastTap; ) {
+      const taps = joined ? min(kw - d, lastTap - n) : 1;
+      const bytes = <usize>taps * run;
+      const it = t0 + a * dt;
+      const ih = h0 + b * dh;
+      const iw = w0 + d * dw;
+      if (<u32>it >= <u32>t || <u32>ih >= <u32>h) zeroBytes(to, bytes);
+      else {
+        const row = x + <usize>((it * h + ih) * w) * pixel;
+        if (iw >= 0 && iw + taps <= w) copyBytes(to, row + <usize>iw * pixel, bytes);
+        else {
+          const low = max(0, min(taps, -iw));
+          const high = max(low, min(taps, w - iw));
+          zeroBytes(to, <usize>low * run);
+          if (high > low) copyBytes(to + <usize>low * run, row + <usize>(iw + low) * pixel, <usize>(high - low) * run);
+          zeroBytes(to + <usize>high * run, <usize>(taps - high) * run);
+        }
+      }
+      to += bytes;
+      n += taps;
+      d += taps;
+      if (d === kw) {
         d = 0;
         if (++b === kh) {
           b = 0;

@@ -1,8 +1,8 @@
 // Conversions between dtypes: the common ones by kernels, the rest element by element.
 import { type DType, dtypeBytes, type Tensor } from '../../backend/index.js';
 import { type CpuDevice, elementsPerTile } from '../cpu-device.js';
-import { type CpuTensor, own } from '../cpu-tensor.js';
-import { floatNumbers } from '../cpu-weight.js';
+import { type CpuTensor, own } from '../storage/cpu-tensor.js';
+import { floatNumbers } from '../storage/cpu-weight.js';
 
 /** Writes the elements of `src` over those of `dst` (equal counts). Integers are cut toward zero, FP8 saturates. */
 export function convertInto(d: CpuDevice, dst: CpuTensor, src: CpuTensor): void {

@@ -3,8 +3,8 @@
 import * as guards from '../../backend/guards.js';
 import { type Backend, dtypeBytes, elementCount, ShapeError, type Tensor } from '../../backend/index.js';
 import { type CpuDevice, elementsPerTile } from '../cpu-device.js';
-import { CpuTensor, own } from '../cpu-tensor.js';
-import { ownWeight } from '../cpu-weight.js';
+import { CpuTensor, own } from '../storage/cpu-tensor.js';
+import { ownWeight } from '../storage/cpu-weight.js';
 import { maxAxes } from '../tiles/move.js';
 import { asFloats, convertInto } from './convert.js';
 

@@ -9,11 +9,11 @@ import {
   type Tensor,
 } from '../../backend/index.js';
 import type { CpuDevice } from '../cpu-device.js';
-import { type CpuTensor, own } from '../cpu-tensor.js';
-import { type CpuWeight, ownWeight } from '../cpu-weight.js';
-import { scratchBytes } from '../thread.js';
+import { type CpuTensor, own } from '../storage/cpu-tensor.js';
+import { type CpuWeight, ownWeight } from '../storage/cpu-weight.js';
+import { packShape } from '../storage/weight-store.js';
+import { scratchBytes } from '../threads/thread.js';
 import { maxHeadDim, maxSegments, queryBlock } from '../tiles/attention.js';
-import { packShape } from '../weight-store.js';
 import { asFloats, inDtype } from './convert.js';
 
 type ProductOps = Pick<Backend, 'matmul' | 'attention' | 'conv' | 'convTranspose'>;
@@ -163,7 +163,9 @@ function convolve(d: CpuDevice, { x, w, bias, out }: Task, options: ConvOptions)
   const fitting = Math.floor(scratchBytes / (pixelBlock * c * 4));
   if (fitting < 1) throw new ShapeError('conv', `${c} channels per group are too many for this device`);
   const wanted = Math.max(1, Math.ceil(Math.min(k, taps * c) / c));
-  const tapBlock = Math.min(fitting, wanted, taps);
+  // Whole rows of taps where they fit: those are gathered in one piece.
+  const rows = Math.min(Math.ceil(wanted / kw), Math.floor(fitting / kw)) * kw;
+  const tapBlock = Math.min(rows || Math.min(fitting, wanted), taps);
   const pixels = ot * oh * ow;
   d.weights.withPacked(
     w,

@@ -10,7 +10,7 @@ import {
   type Tensor,
 } from '../../backend/index.js';
 import { type CpuDevice, elementsPerTile, rowTiles } from '../cpu-device.js';
-import { type CpuTensor, own } from '../cpu-tensor.js';
+import { type CpuTensor, own } from '../storage/cpu-tensor.js';
 import { maxTerms } from '../tiles/rows.js';
 import { asFloats, convertInto, inDtype } from './convert.js';
 

@@ -1,5 +1,5 @@
 // Attention: one tile is one head and a block of queries; blocks of keys go by with a running softmax.
-import type { Thread } from '../thread.js';
+import type { Thread } from '../threads/thread.js';
 import { defineJob } from './job.js';
 
 /** Queries of a tile. */

@@ -1,5 +1,5 @@
 // All kinds of jobs that threads can be asked to do. The order is their numbering on the job board.
-import type { Thread } from '../thread.js';
+import type { Thread } from '../threads/thread.js';
 import { attentionJob } from './attention.js';
 import { convJob, convTransposeJob } from './convolution.js';
 import type { Job, JobKind } from './job.js';
@@ -41,11 +41,11 @@ export type JobOf<N extends JobName> = Readonly<Record<string, number>> &
 /** Numbers of the jobs on the board. */
 export const jobNames = Object.keys(jobs) as readonly JobName[];
 
-const runs = Object.values(jobs).map((kind) => kind.run);
+const kinds = Object.values(jobs);
 
-/** Does a tile of the job with that number. */
-export function runTile(number: number, thread: Thread, tile: number): void {
-  const run = runs[number];
-  if (!run) throw new RangeError(`no job ${number}: the built worker differs from the program, run "npm run build"`);
-  run(thread, tile);
+/** Reads the job with that number off the board; what it returns does one tile. */
+export function beginJob(number: number, thread: Thread): (tile: number) => void {
+  const kind = kinds[number];
+  if (!kind) throw new RangeError(`no job ${number}: the built worker differs from the program, run "npm run build"`);
+  return kind.begin(thread);
 }

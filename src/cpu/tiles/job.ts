@@ -1,5 +1,5 @@
 // What a job is: named numbers that all its tiles share, and the function that does one tile.
-import type { Thread } from '../thread.js';
+import type { Thread } from '../threads/thread.js';
 
 /** The numbers of a job: addresses, strides in bytes, counts. */
 export type Job<F extends string> = Readonly<Record<F, number>>;
@@ -10,18 +10,18 @@ export type TileFunction<F extends string> = (thread: Thread, job: Job<F>, tile:
 export interface JobKind<F extends string = string> {
   /** Names of the numbers, in their order on the board. */
   readonly fields: readonly F[];
-  /** Reads the job off the board and does one tile. */
-  run(thread: Thread, tile: number): void;
+  /** Reads the job off the board; what it returns does one tile. */
+  begin(thread: Thread): (tile: number) => void;
 }
 
 /** Makes a kind of job of its field names and its tile function. */
 export function defineJob<const F extends string>(fields: readonly F[], tileFunction: TileFunction<F>): JobKind<F> {
   return {
     fields,
-    run(thread, tile) {
+    begin(thread) {
       const job: Partial<Record<F, number>> = {};
       for (let i = 0; i < fields.length; i++) job[fields[i] as F] = thread.args[i] as number;
-      tileFunction(thread, job as Job<F>, tile);
+      return (tile) => tileFunction(thread, job as Job<F>, tile);
     },
   };
 }

@@ -1,5 +1,5 @@
 // Packing weights for the products, and matrix products with packed weights.
-import { scratchBytes } from '../thread.js';
+import { scratchBytes } from '../threads/thread.js';
 import { defineJob } from './job.js';
 
 /** Rows that one tile packs: one panel's worth. */

@@ -1,5 +1,5 @@
 // Matrix products of one thread, by the kernels or by a BLAS: the same three forms, so that tiles do not know which.
-import type { Kernels } from './kernels.js';
+import type { Kernels } from './kernel-module.js';
 
 /** `C [m, n] = A [m, k] B`, added onto C when `add`. Strides in bytes. */
 export interface Product {

@@ -1,17 +1,14 @@
 // The pool: this thread and its helpers, working through one job after the other.
 import { Worker } from 'node:worker_threads';
-import { builtFile } from './kernels.js';
+import { builtFile } from '../kernel-module.js';
+import { beginJob, type JobName, type JobOf, jobNames, jobs } from '../tiles/index.js';
+import { writeJob } from '../tiles/job.js';
 import { startThread, type Thread, type ThreadSetup } from './thread.js';
-import { type JobName, type JobOf, jobNames, jobs, runTile } from './tiles/index.js';
-import { writeJob } from './tiles/job.js';
 
 export class Pool {
   readonly thread: Thread;
   readonly #workers: Worker[] = [];
   #broken: Error | null = null;
-  #number = 0;
-  #tiles = 0;
-  #shared = false;
 
   /** @param setups one per thread; the first is the calling thread's. */
   constructor(setups: readonly ThreadSetup[]) {
@@ -39,29 +36,18 @@ export class Pool {
 
   /** Runs `tiles` tiles of a job to the end. `extra` numbers lie behind the named ones. */
   run<N extends JobName>(name: N, job: JobOf<N>, tiles: number, extra?: readonly number[]): void {
-    this.start(name, job, tiles, extra);
-    this.finish();
-  }
-
-  /** Lets helpers begin a job; this thread may do something else before it calls `finish`. */
-  start<N extends JobName>(name: N, job: JobOf<N>, tiles: number, extra?: readonly number[]): void {
     if (this.#broken) throw this.#broken;
-    writeJob(jobs[name].fields, this.thread.args, job, extra);
-    this.#number = jobNames.indexOf(name);
-    this.#tiles = tiles;
-    this.#shared = tiles > 1 && this.#workers.length > 0;
-    if (this.#shared) this.thread.board.open(this.#number, tiles);
-  }
-
-  /** Takes part in the job begun by `start` and waits for its end. */
-  finish(): void {
-    if (!this.#shared) {
-      for (let tile = 0; tile < this.#tiles; tile++) runTile(this.#number, this.thread, tile);
+    const { board, args } = this.thread;
+    writeJob(jobs[name].fields, args, job, extra);
+    const number = jobNames.indexOf(name);
+    const runTile = beginJob(number, this.thread);
+    if (tiles <= 1 || this.#workers.length === 0) {
+      for (let tile = 0; tile < tiles; tile++) runTile(tile);
       return;
     }
-    const { board } = this.thread;
+    board.open(number, tiles);
     try {
-      for (let tile = board.take(); tile >= 0; tile = board.take()) runTile(this.#number, this.thread, tile);
+      for (let tile = board.take(); tile >= 0; tile = board.take()) runTile(tile);
     } finally {
       board.close();
     }
@@ -74,7 +60,7 @@ export class Pool {
   }
 
   #startWorker(setup: ThreadSetup): Worker {
-    const worker = new Worker(builtFile('worker.js'), { workerData: setup, execArgv: [] });
+    const worker = new Worker(builtFile('threads/worker.js'), { workerData: setup, execArgv: [] });
     worker.on('error', (error) => {
       this.#broken ??= new Error(`a compute thread crashed: ${error.message}`, { cause: error });
     });

@@ -1,9 +1,9 @@
 // What one compute thread works with: kernels, products, scratch memory and the job board.
 
-import { baseAddress, blasProducts, openBlas } from './blas.js';
-import { JobBoard } from './board.js';
-import { type Kernels, startKernels } from './kernels.js';
-import { kernelProducts, type Products } from './products.js';
+import { baseAddress, blasProducts, openBlas } from '../blas.js';
+import { type Kernels, startKernels } from '../kernel-module.js';
+import { kernelProducts, type Products } from '../kernel-products.js';
+import { JobBoard } from './job-board.js';
 
 /** Scratch of each thread: patches of a convolution, keys and scores of attention, rows being widened. */
 export const scratchBytes = 4 << 20;

@@ -1,6 +1,6 @@
 // Tensors of the CPU device and the scopes that free them.
-import { type DType, dtypeBytes, elementCount, type Kept, ShapeError, type Tensor } from '../backend/index.js';
-import type { DeviceMemory } from './memory.js';
+import { type DType, dtypeBytes, elementCount, type Kept, ShapeError, type Tensor } from '../../backend/index.js';
+import type { DeviceMemory } from './device-memory.js';
 
 type Shape = readonly number[];
 

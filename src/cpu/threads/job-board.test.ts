@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { JobBoard } from './board.js';
-import { DeviceMemory } from './memory.js';
+import { DeviceMemory } from '../storage/device-memory.js';
+import { JobBoard } from './job-board.js';
 
 function boards(patienceMs?: number): [main: JobBoard, helper: JobBoard] {
   const { buffer } = new DeviceMemory().wasm;

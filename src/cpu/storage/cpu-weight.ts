@@ -1,7 +1,7 @@
 // Weights of the CPU device: the stored bytes stay where they are; packed copies are made for a product and kept while there is room.
 
-import type { WeightUse } from '../backend/index.js';
-import { type DType, dtypeBytes, elementCount, type HostTensor, ShapeError, type Weight } from '../backend/index.js';
+import type { WeightUse } from '../../backend/index.js';
+import { type DType, dtypeBytes, elementCount, type HostTensor, ShapeError, type Weight } from '../../backend/index.js';
 
 type Shape = readonly number[];
 

@@ -1,5 +1,5 @@
 // The one memory of a CPU device: growing, shared between threads, handed out in aligned blocks.
-import { OutOfMemoryError } from '../backend/index.js';
+import { OutOfMemoryError } from '../../backend/index.js';
 
 const pageBytes = 65536;
 const alignment = 64;

@@ -1,9 +1,9 @@
 // Packs weights for products: whole into a bounded cache, or row by row range through a staging buffer when they are too large.
-import { dtypeBytes, elementCount, type HostTensor } from '../backend/index.js';
+import { dtypeBytes, elementCount, type HostTensor } from '../../backend/index.js';
+import type { Pool } from '../threads/pool.js';
+import { packTiles } from '../tiles/matmul.js';
 import { type CpuWeight, floatNumbers, type Packed, rowScales } from './cpu-weight.js';
-import type { DeviceMemory } from './memory.js';
-import type { Pool } from './pool.js';
-import { packTiles } from './tiles/matmul.js';
+import type { DeviceMemory } from './device-memory.js';
 
 /** Stored bytes copied at once: large enough for many tiles, small enough to stay in a cache. */
 const stagingBytes = 8 << 20;

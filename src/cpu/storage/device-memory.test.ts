@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { OutOfMemoryError } from '../backend/index.js';
-import { DeviceMemory, heapStart } from './memory.js';
+import { OutOfMemoryError } from '../../backend/index.js';
+import { DeviceMemory, heapStart } from './device-memory.js';
 
 const mib = 1 << 20;
 
