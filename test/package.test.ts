@@ -63,12 +63,12 @@ describe('installing', () => {
   });
 
   test('needs no script of a dependency: those that have one carry their binary in a package', () => {
-    const carried = /^(koffi|esbuild|bufferutil|msgpackr-extract|fsevents|@ffmpeg-installer\/.+)$/;
+    const carried = /^(koffi|bufferutil|msgpackr-extract|fsevents|@ffmpeg-installer\/.+)$/;
     const scripted = locked.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => nameOf(path));
     expect(scripted.filter((name) => !carried.test(name))).toEqual([]);
     const binaries = Object.keys(lock.packages).map(nameOf);
     expect(binaries).toEqual(
-      expect.arrayContaining(['@koromix/koffi-linux-x64', '@esbuild/linux-x64', '@ffmpeg-installer/linux-x64']),
+      expect.arrayContaining(['@koromix/koffi-linux-x64', '@ffmpeg-installer/linux-x64']),
     );
   });
 });

@@ -9,6 +9,7 @@ export function defaultOutputName(
 ): string {
   const words = prompt
     .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
     .toLowerCase()
     .replace(/[^a-z0-9]+/g, ' ')
     .trim()

@@ -7,6 +7,7 @@ import { addGenerateCommand, addPlanCommand } from './commands/generate.js';
 import { addInspectCommand } from './commands/inspect.js';
 import { addParityCommand } from './commands/parity.js';
 import { addPullCommand } from './commands/pull.js';
+import { addServeCommand } from './commands/serve.js';
 
 const examples = `
 Examples:
@@ -30,6 +31,7 @@ export function createProgram(): Command {
     .showSuggestionAfterError(true);
   addGenerateCommand(program);
   addPlanCommand(program);
+  addServeCommand(program);
   addPullCommand(program);
   addInspectCommand(program);
   addDoctorCommand(program);

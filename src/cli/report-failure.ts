@@ -27,6 +27,10 @@ function describe(error: Error): { readonly code: number; readonly line: string 
     return { code: error.isTermination ? exitCodes.terminated : exitCodes.interrupted, line: 'stopped' };
   }
   const message = oneLine(error.message);
+  if (error instanceof RequestError && error.code === 'prompt_blocked') {
+    const remedy = `change the prompt, or turn the check off: --extra-body '{"guardrails": false}'`;
+    return { code: exitCodes.usage, line: `error: ${message.replace(/\.$/, '')}: ${remedy}` };
+  }
   if (error instanceof RequestError) return { code: exitCodes.usage, line: `error: ${nameFlag(error, message)}` };
   // The engine's own errors carry a remedy; what the language throws is a defect, and only a stack helps there.
   const isDefect = ['TypeError', 'ReferenceError', 'SyntaxError', 'AssertionError'].includes(error.name);

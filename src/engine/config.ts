@@ -22,6 +22,10 @@ export interface EngineConfig {
   readonly ffmpeg: string | undefined;
   /** ORRERY_BLAS: path of an OpenBLAS, or `off` for the built-in kernels. */
   readonly blas: string | undefined;
+  /** ORRERY_GUARDRAIL_URL, _MODEL, _KEY: an OpenAI-compatible endpoint that judges prompts besides the bundled word list. */
+  readonly guardrailUrl: string | undefined;
+  readonly guardrailModel: string | undefined;
+  readonly guardrailKey: string | undefined;
   /** ORRERY_DEBUG: show stack traces. */
   readonly debug: boolean;
   /** Where GPU libraries may lie besides the system's own folders: CUDA_HOME, CUDA_PATH, LD_LIBRARY_PATH, VIRTUAL_ENV, CONDA_PREFIX. */
@@ -49,6 +53,9 @@ export function readConfig(env: Environment = process.env): EngineConfig {
     threads: readThreads(text('ORRERY_THREADS')),
     ffmpeg: text('ORRERY_FFMPEG'),
     blas: text('ORRERY_BLAS'),
+    guardrailUrl: text('ORRERY_GUARDRAIL_URL'),
+    guardrailModel: text('ORRERY_GUARDRAIL_MODEL'),
+    guardrailKey: text('ORRERY_GUARDRAIL_KEY'),
     debug: isOn('ORRERY_DEBUG'),
     libraryRoots: [...roots, ...(text('LD_LIBRARY_PATH')?.split(':').filter(Boolean) ?? [])],
   };

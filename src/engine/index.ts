@@ -21,6 +21,7 @@ export {
 } from './provenance/repeat.js';
 export type { Artifact, ProgressEvent } from './run/events.js';
 export type { Generation } from './run/generation.js';
+export { openPromptGuard } from './safety/prompt-guard.js';
 export { type Bench, type BenchOptions, benchMachine } from './tools/bench.js';
 export { examineMachine, type Finding } from './tools/doctor.js';
 export { formatBytes } from './tools/format-bytes.js';

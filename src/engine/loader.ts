@@ -1,5 +1,5 @@
 // Chooses and opens the device. The one place that names devices.
-import { realpathSync } from 'node:fs';
+import { readFileSync, realpathSync } from 'node:fs';
 import { cpus } from 'node:os';
 import { basename } from 'node:path';
 import type { Backend } from '../backend/index.js';
@@ -54,7 +54,7 @@ export async function openDevice(device: DeviceName, { threads, blas }: DeviceOp
         ...(threads === undefined ? {} : { threads }),
         ...(blas === undefined ? {} : { blas: blas === 'off' ? null : blas }),
       });
-      const library = backend.blas === null ? 'built-in' : basename(resolveLink(backend.blas));
+      const library = backend.blas === null ? 'built-in' : basename(loadedFile(backend.blas));
       const processor = backend.blas === null ? '' : ` (${cpus()[0]?.model.trim() ?? 'unknown'})`;
       return { backend, name: `cpu${processor}`, blas: library, description: backend.describe() };
     }
@@ -70,11 +70,14 @@ export function benchDevice(options: CpuBenchOptions): Promise<CpuBench> {
 
 export type DeviceBench = CpuBench;
 
-/** The file behind a link: its name carries the version. */
-function resolveLink(path: string): string {
+/** The file that was loaded under a library's name: its own name carries the version, which results depend on. */
+function loadedFile(library: string): string {
+  const stem = basename(library).replace(/\.so.*$/, '');
   try {
-    return realpathSync(path);
+    const maps = readFileSync('/proc/self/maps', 'utf8');
+    const mapped = maps.split('\n').flatMap((line) => / (\/\S+)$/.exec(line)?.[1] ?? []);
+    return mapped.find((path) => basename(path).startsWith(stem)) ?? realpathSync(library);
   } catch {
-    return path;
+    return library;
   }
 }

@@ -20,9 +20,11 @@ import {
   checkTargets,
   checkWritable,
   fittingKinds,
+  impliedByTargets,
   type OutputTarget,
   readOutputTargets,
 } from './outputs/output-target.js';
+import { checkProvenanceSize } from './provenance/check-size.js';
 import { hashCheckpoint, makeFingerprint } from './provenance/fingerprint.js';
 import type { InputPlaces, Provenance } from './provenance/provenance.js';
 import { checkRepeatable, type RepeatOptions, readOriginal, sourcesOfRepeat } from './provenance/repeat.js';
@@ -30,6 +32,7 @@ import type { ProgressEvent } from './run/events.js';
 import { Generation } from './run/generation.js';
 import { runPlan } from './run/run-plan.js';
 import { TurnQueue } from './run/turn-queue.js';
+import { type Guard, openGuard } from './safety/guard.js';
 
 /** How an engine is loaded. What is absent comes from the environment, then from defaults. */
 export interface LoadOptions extends ModelOptions {
@@ -38,6 +41,8 @@ export interface LoadOptions extends ModelOptions {
   readonly threads?: number | undefined;
   /** Environment settings to use instead of the process's own. */
   readonly config?: EngineConfig | undefined;
+  /** Checks prompts of requests that do not turn that off; the bundled word list where absent. */
+  readonly guard?: Pick<Guard, 'checkPrompt'> | undefined;
   /** Told what is worth knowing but no error: names in the checkpoint that nothing reads. */
   readonly onDebug?: ((message: string) => void) | undefined;
 }
@@ -72,6 +77,7 @@ export class Orrery implements AsyncDisposable {
   readonly #device: DeviceName;
   readonly #config: EngineConfig;
   readonly #options: LoadOptions;
+  readonly #guard: Pick<Guard, 'checkPrompt'>;
   readonly #turns = new TurnQueue();
   #opened: { readonly device: OpenedDevice; readonly networks: Networks } | undefined;
 
@@ -80,6 +86,7 @@ export class Orrery implements AsyncDisposable {
     this.#device = device;
     this.#config = config;
     this.#options = options;
+    this.#guard = options.guard ?? openGuard({ isEnabled: true }, false);
   }
 
   /**
@@ -115,14 +122,16 @@ export class Orrery implements AsyncDisposable {
    * Answers every question of a request without doing its work.
    * @throws RequestError for a request that cannot be served
    */
-  async plan(request: RequestInput, options: Pick<GenerateOptions, 'signal' | 'strict'> = {}): Promise<Planned> {
+  async plan(request: RequestInput, options: GenerateOptions = {}): Promise<Planned> {
     return this.planRead(readLibraryRequest(request, { strict: options.strict === true }), options);
   }
 
   /** Plans what the door has read. */
-  async planRead(read: ReadRequest, options: Pick<GenerateOptions, 'signal'> = {}): Promise<Planned> {
-    await using inputs = await this.#probe(sourcesOf(read.request), options.signal);
-    return this.#plan(read, inputs);
+  async planRead(read: ReadRequest, options: GenerateOptions = {}): Promise<Planned> {
+    const { output, signal } = options;
+    const implied = implyTask(read, output);
+    await using inputs = await this.#probe(sourcesOf(implied.request), signal);
+    return this.#plan(implied, inputs);
   }
 
   /**
@@ -176,9 +185,11 @@ export class Orrery implements AsyncDisposable {
 
   async *#generate(read: () => ReadRequest, options: GenerateOptions): AsyncGenerator<ProgressEvent, void> {
     const startedAt = performance.now();
-    const request = read();
     const { output } = options;
     if (output !== undefined && typeof output !== 'function') readTargets(output);
+    const request = implyTask(read(), output);
+    const { prompt } = request.request;
+    if (request.guardrails && prompt !== '') await this.#guard.checkPrompt(prompt, options.signal);
     using _turn = await this.#turns.take(options.signal);
     await using inputs = await this.#probe(sourcesOf(request.request), options.signal);
     const { plan, warnings } = this.#plan(request, inputs);
@@ -226,6 +237,7 @@ export class Orrery implements AsyncDisposable {
         ffmpeg: ffmpeg?.version ?? null,
       });
       const origin: Omit<Provenance, 'framesSha256'> = { orrery: 1, plan, fingerprint, inputs: places, codecOptions };
+      checkProvenanceSize(targets, origin);
       yield* runPlan(plan, {
         networks,
         inputs: await loadInputs(plan, inputs),
@@ -269,6 +281,12 @@ interface RunParts {
   readonly startedAt: number;
   readonly codecOptions: Provenance['codecOptions'];
   readonly signal: AbortSignal | undefined;
+}
+
+/** Words that are to become a picture are a text-to-image request. */
+function implyTask(read: ReadRequest, output: GenerateOptions['output']): ReadRequest {
+  if (output === undefined || typeof output === 'function') return read;
+  return { ...read, request: impliedByTargets(read.request, readOutputTargets([output].flat())) };
 }
 
 function readTargets(output: OutputPaths): readonly OutputTarget[] {

@@ -115,11 +115,11 @@ describe.each([
   });
 });
 
-// Runs TypeScript of this room in a process of its own.
+// Runs this room, as built, in a process of its own.
 function childArguments(script: string): string[] {
-  return ['--import', 'tsx', '--input-type=module', '-e', script];
+  return ['--input-type=module', '-e', script];
 }
-const room = new URL('.', import.meta.url).href;
+const room = new URL('../../dist/native/', import.meta.url).href;
 
 describe('in a process of its own', () => {
   it('unmaps once disposed and the views are collected, and views made before dispose stay readable', () => {
@@ -128,7 +128,7 @@ describe('in a process of its own', () => {
     const script = `
       import { readFileSync } from 'node:fs';
       import { setTimeout } from 'node:timers/promises';
-      const { mapFile } = await import(${JSON.stringify(`${room}mapped-file.ts`)});
+      const { mapFile } = await import(${JSON.stringify(`${room}mapped-file.js`)});
       const isMapped = () => readFileSync('/proc/self/maps', 'utf8').includes('mapped-once.bin');
       const file = mapFile(${JSON.stringify(path)});
       let view = file.view(100, 10);
@@ -154,8 +154,8 @@ describe('in a process of its own', () => {
         if (name.startsWith('koffi')) throw new Error('no binary for this platform');
         return load(name, ...rest);
       };
-      const { mapFile } = await import(${JSON.stringify(`${room}mapped-file.ts`)});
-      const { openProcess } = await import(${JSON.stringify(`${room}library.ts`)});
+      const { mapFile } = await import(${JSON.stringify(`${room}mapped-file.js`)});
+      const { openProcess } = await import(${JSON.stringify(`${room}library.js`)});
       const file = mapFile(${JSON.stringify(path)});
       let message = '';
       try { openProcess(); } catch (error) { message = error.name + ': ' + error.message; }
@@ -171,7 +171,7 @@ describe('in a process of its own', () => {
 
   it.runIf(process.platform === 'linux')('dies with its parent when asked to', async () => {
     const grandchild = `
-      const { setParentDeathSignal } = await import(${JSON.stringify(`${room}process-signals.ts`)});
+      const { setParentDeathSignal } = await import(${JSON.stringify(`${room}process-signals.js`)});
       console.log(JSON.stringify([setParentDeathSignal('SIGKILL'), process.pid]));
       setInterval(() => {}, 1000);
     `;

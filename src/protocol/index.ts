@@ -1,6 +1,6 @@
 // The protocol's door: what may be said over the wire.
 export { createClient, type OrreryClient, OrreryClientError } from './client/client.js';
-export { type ServerEvent, readEvents } from './client/read-events.js';
+export { readEvents, type ServerEvent } from './client/read-events.js';
 export { extraParams } from './extra-params.js';
 export { descriptionOf, type Flag, flagOf } from './flag.js';
 export { generationFields, guidanceLimit, stepLimit } from './generation-fields.js';

@@ -17,6 +17,7 @@ export const aliases: Readonly<Record<string, string>> = {
 
 /** Parameters that other models of the same interface have; nothing here depends on them. */
 export const unusedNames: ReadonlySet<string> = new Set([
+  'action_space',
   'audio_reference',
   'boundary_ratio',
   'bot_task',

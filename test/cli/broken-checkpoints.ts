@@ -15,11 +15,13 @@ interface Entry {
 /** Ways to break a checkpoint. */
 export const damages = {
   missingTensor: (folder: string) =>
-    editHeader(join(folder, weights), (header) => delete header['norm_moe_gen.weight']),
+    editHeader(join(folder, weights), (header) => {
+      header['norm_moe_gen.other'] = find(header, 'norm_moe_gen.weight');
+      delete header['norm_moe_gen.weight'];
+    }),
   misshapedTensor: (folder: string) =>
     editHeader(join(folder, weights), (header) => {
-      const entry = header['norm_moe_gen.weight'];
-      if (entry === undefined) throw new Error('the fixture has no norm_moe_gen.weight');
+      const entry = find(header, 'norm_moe_gen.weight');
       entry.shape = [entry.shape[0] ?? 0, 1];
     }),
   truncatedTensor: (folder: string) => truncateSync(join(folder, weights), 1_000_000),
@@ -55,4 +57,10 @@ function editHeader(file: string, edit: (header: Record<string, Entry>) => unkno
   const size = Buffer.alloc(8);
   size.writeBigUInt64LE(BigInt(text.length));
   writeFileSync(file, Buffer.concat([size, text, bytes.subarray(8 + length)]));
+}
+
+function find(header: Readonly<Record<string, Entry>>, name: string): Entry {
+  const entry = header[name];
+  if (entry === undefined) throw new Error(`the fixture has no ${name}`);
+  return entry;
 }

@@ -126,6 +126,11 @@ const rows: readonly Row[] = [
   },
   { what: 'sound that nobody asked for', args: () => ['x', '-o', 'out.wav'], says: [/out\.wav/, /--sound/] },
   { what: 'an unknown device', args: () => ['x', '--device', 'cpuu'], says: [/cpuu/, /did you mean cpu/] },
+  {
+    what: 'a prompt that the guardrails refuse',
+    args: () => ['nsfw'],
+    says: [/blocked/, /guardrails/, /--extra-body/],
+  },
   { what: 'no prompt', args: () => [], says: [/prompt is missing/] },
   { what: 'two prompts', args: () => ['x', '--prompt', 'y'], says: [/twice/] },
   {
@@ -135,13 +140,13 @@ const rows: readonly Row[] = [
   },
 ];
 
-describe('a request that cannot be served', () => {
+describe('a request that cannot be served', { timeout: 90_000 }, () => {
   test.concurrent.each(rows.map((row) => [row.what, row] as const))('%s', async (_, { args, says }) => {
     await expectFailure(args(), 2, says);
   });
 });
 
-describe('a checkpoint that is broken', () => {
+describe('a checkpoint that is broken', { timeout: 90_000 }, () => {
   const remedies: Readonly<Record<keyof typeof damages, readonly RegExp[]>> = {
     missingTensor: [/norm_moe_gen\.weight/, /no such tensor/],
     misshapedTensor: [/norm_moe_gen\.weight/, /\[64, 1\]|bytes/],
@@ -155,7 +160,7 @@ describe('a checkpoint that is broken', () => {
     const name = Object.keys(damages).find((key): key is keyof typeof damages => key === damage);
     if (name === undefined) throw new Error(`no damage ${damage}`);
     const checkpoint = makeBroken(join(folder, `checkpoint-${name}`), name);
-    const args = ['x', '--model', checkpoint, '--size', '32x32', '--num-frames', '1'];
+    const args = ['x', '--model', checkpoint, '--size', '32x32', '--num-frames', '1', '--threads', '1'];
     await expectFailure(args, 1, patterns);
   });
 

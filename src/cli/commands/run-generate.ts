@@ -30,6 +30,7 @@ export async function runGenerate(flags: GenerateFlags): Promise<void> {
   const { signal } = interrupts;
   await using orrery = await engine.Orrery.load({
     ...readLoadFlags(flags, readModel(flags, read, original)),
+    guard: engine.openPromptGuard(engine.readConfig()),
     signal,
     onDownload: ({ bytes, totalBytes }) =>
       progress.show({

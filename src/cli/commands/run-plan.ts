@@ -18,7 +18,10 @@ export async function runPlan(flags: GenerateFlags): Promise<void> {
   using interrupts = watchInterrupts(() => {});
   const { signal } = interrupts;
   await using orrery = await Orrery.load({ ...readLoadFlags(flags, read.model), signal });
-  const { plan, warnings, estimate, hash } = await orrery.planRead(read, { signal });
+  const { plan, warnings, estimate, hash } = await orrery.planRead(read, {
+    signal,
+    output: flags.output?.includes('-') ? undefined : flags.output,
+  });
   if (flags.quiet !== true) for (const { message } of warnings) printNote(`warning: ${message}`);
   const { tokens, memoryBytes, flops, chunks, passes } = estimate;
   print({ hash, plan, tokens, memoryBytes, flops, chunks, passes, warnings });

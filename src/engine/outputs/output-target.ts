@@ -2,6 +2,7 @@
 import { accessSync, constants, statSync } from 'node:fs';
 import { dirname, extname, resolve } from 'node:path';
 import type { Plan } from '../../pipeline/plan-types.js';
+import type { GenerationRequest } from '../../pipeline/request.js';
 import { RequestError } from '../../protocol/index.js';
 
 /** What can be written. */
@@ -69,6 +70,16 @@ export function checkTargets(targets: readonly OutputTarget[], plan: Plan): void
       `output ${path} cannot be written: ${why}; use ${fitting.map((name) => `.${name === 'jpeg' ? 'jpg' : name}`).join(' ')}`,
     );
   }
+}
+
+const pictureKinds: readonly OutputKind[] = ['png', 'jpeg', 'webp'];
+
+/** The request, made text-to-image where it has words alone and is to be written as a picture. */
+export function impliedByTargets(request: GenerationRequest, targets: readonly OutputTarget[]): GenerationRequest {
+  const { task, image, video, transfer, action, sound, frames = 1, seconds } = request;
+  const hasWordsAlone = [task, image, video, transfer, action, seconds].every((given) => given === undefined);
+  const isPicture = targets.some(({ kind }) => pictureKinds.includes(kind));
+  return hasWordsAlone && isPicture && sound !== true && frames === 1 ? { ...request, task: 'text-to-image' } : request;
 }
 
 /** Kinds that a plan's result can be written as, the natural one first. */

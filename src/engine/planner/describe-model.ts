@@ -29,6 +29,11 @@ export interface ModelDescription {
       readonly rawDims: readonly number[];
     }[];
   } | null;
+  /**
+   * Prompts must be judged by a guard model before it may serve strangers. Not so for the package's own, and for those
+   * that say `"orrery_guard": "blocklist"` in their model_index.json.
+   */
+  readonly needsGuardModel: boolean;
   /** `policy_server_config` of its config.json, as it stands there. */
   readonly policyServer: Readonly<Record<string, unknown>> | null;
 }
@@ -56,17 +61,23 @@ export function describeModel({ checkpoint, facts, given, isRandom }: OpenedMode
     hasSound,
     actions:
       actionDim === null ? null : { maxDim: actionDim, domains: domains.filter((domain) => domain.id < facts.domains) },
+    needsGuardModel: given !== null && readMember(checkpoint.path, 'model_index.json', 'orrery_guard') !== 'blocklist',
     policyServer: readPolicyServer(checkpoint.path),
   };
 }
 
 function readPolicyServer(folder: string): Readonly<Record<string, unknown>> | null {
+  const found = readMember(folder, 'config.json', 'policy_server_config');
+  return isRecord(found) ? found : null;
+}
+
+/** A member of a JSON file of the checkpoint; undefined where there is none. */
+function readMember(folder: string, file: string, member: string): unknown {
   try {
-    const config: unknown = JSON.parse(readFileSync(join(folder, 'config.json'), 'utf8'));
-    const found = isRecord(config) ? config.policy_server_config : undefined;
-    return isRecord(found) ? found : null;
+    const content: unknown = JSON.parse(readFileSync(join(folder, file), 'utf8'));
+    return isRecord(content) ? content[member] : undefined;
   } catch {
-    return null;
+    return undefined;
   }
 }
 

@@ -111,7 +111,8 @@ export function createClient({ baseUrl, apiKey, fetch: send = globalThis.fetch }
       const search = variant === undefined ? '' : `?variant=${encodeURIComponent(variant)}`;
       return (await request(`${job(id)}/content${search}`, signal === undefined ? {} : { signal })).blob();
     },
-    events: (id, { signal } = {}) => followEvents(request, id === undefined ? '/v1/events' : `${job(id)}/events`, signal),
+    events: (id, { signal } = {}) =>
+      followEvents(request, id === undefined ? '/v1/events' : `${job(id)}/events`, signal),
   };
 }
 

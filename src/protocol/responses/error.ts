@@ -8,7 +8,9 @@ export const ErrorBody = Type.Object({
     type: Type.String({ description: 'Reason phrase of the status, as Bad Request.' }),
     param: textOrNull('Field at fault, where there is one.'),
     code: Type.Integer({ description: 'HTTP status.' }),
-    reason: Type.String({ description: 'Coded error, as invalid_value; the statuses of all are in the documentation.' }),
+    reason: Type.String({
+      description: 'Coded error, as invalid_value; the statuses of all are in the documentation.',
+    }),
     request_id: textOrNull('Names the request in the logs.'),
   }),
   detail: Type.String({ description: 'The message again.' }),

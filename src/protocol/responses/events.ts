@@ -32,7 +32,11 @@ export type JobEventName = keyof typeof jobEvents;
 
 /** An event as a client reads it. */
 export type JobEventMessage = {
-  [Name in JobEventName]: { readonly id: number; readonly event: Name; readonly data: Static<(typeof jobEvents)[Name]> };
+  [Name in JobEventName]: {
+    readonly id: number;
+    readonly event: Name;
+    readonly data: Static<(typeof jobEvents)[Name]>;
+  };
 }[JobEventName];
 
 /** All kinds together, for documentation. */

@@ -45,13 +45,19 @@ export const ModelDetails = Type.Object({
     max_queue: Type.Integer(),
     size_multiple: Type.Integer({ description: 'Sides are multiples of this.' }),
   }),
-  resolutions: Type.Record(Type.String(), list(Type.String(), 'WIDTHxHEIGHT.'), { description: 'Trained sizes by tier.' }),
+  resolutions: Type.Record(Type.String(), list(Type.String(), 'WIDTHxHEIGHT.'), {
+    description: 'Trained sizes by tier.',
+  }),
   sound: flagSwitch('It can make sound.'),
   actions: valueOrNull(
     Type.Object({
       max_dim: Type.Integer(),
       domains: list(
-        Type.Object({ id: Type.Integer(), names: list(Type.String(), 'Names.'), raw_dims: list(Type.Integer(), 'Usual.') }),
+        Type.Object({
+          id: Type.Integer(),
+          names: list(Type.String(), 'Names.'),
+          raw_dims: list(Type.Integer(), 'Usual.'),
+        }),
         'Embodiments.',
       ),
     }),

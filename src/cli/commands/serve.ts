@@ -1,0 +1,121 @@
+// `orrery serve`: the server, until it is told to stop.
+import { type Command, Option } from 'commander';
+import { type FlagInput, serveFlags } from '../../server/options/flags.js';
+import type { ServeFlag } from '../../server/options/serve-flag.js';
+import { printLine } from '../print.js';
+
+const details = `
+Examples:
+  orrery serve
+  orrery serve nvidia/Cosmos3-Nano --host 0.0.0.0 --guardrail-url http://localhost:9000/v1/moderations
+  orrery serve --config orrery.yaml --print-config
+
+Flags may also stand in a file (--config) and, where they take a value, in the environment: --max-queue is ORRERY_MAX_QUEUE.
+The command line wins over the environment, that over the file. docs/flags.md describes every flag.`;
+
+/** Adds the command. */
+export function addServeCommand(program: Command): void {
+  const command = program
+    .command('serve')
+    .description('answer HTTP requests in the OpenAI-compatible interface')
+    .argument(
+      '[model]',
+      'checkpoint: a folder, a .safetensors file or a repository id; the one of the package where absent',
+    )
+    .addHelpText('after', details);
+  for (const flag of serveFlags) for (const option of makeOptions(flag)) command.addOption(option);
+  command.action(async (model: string | undefined) => run(model, command));
+}
+
+async function run(model: string | undefined, command: Command): Promise<void> {
+  const { mergeInputs, printConfig, readConfigFile, readSettings, serve } = await import('../../server/index.js');
+  const { given, environment } = readOptions(command);
+  const config = given.config ?? environment.config;
+  const input = mergeInputs(
+    { ...(model === undefined ? {} : { model }), ...given },
+    environment,
+    typeof config === 'string' ? readConfigFile(config) : {},
+  );
+  const { config: _file, 'print-config': asksForConfig, ...flags } = input;
+  const { settings, notes } = readSettings(flags);
+  if (asksForConfig === true) {
+    printLine(printConfig(flags).trimEnd());
+    return;
+  }
+  const stop = waitForSignal();
+  const server = await serve(settings, { notes });
+  try {
+    // A device that cannot be opened ends the server; one that dies later is started again.
+    await Promise.race([server.ready, stop.asked]);
+    await stop.asked;
+  } finally {
+    await Promise.race([server.close(settings.drainTimeoutSeconds), stop.askedAgain]);
+    stop.forget();
+  }
+}
+
+/** The first signal asks to drain, the second to end at once. */
+function waitForSignal() {
+  let ask: () => void = () => undefined;
+  let askAgain: () => void = () => undefined;
+  const asked = new Promise<void>((resolve) => {
+    ask = resolve;
+  });
+  const askedAgain = new Promise<void>((resolve) => {
+    askAgain = resolve;
+  });
+  let count = 0;
+  const handle = () => (count++ === 0 ? ask() : askAgain());
+  process.on('SIGINT', handle);
+  process.on('SIGTERM', handle);
+  return {
+    asked,
+    askedAgain,
+    forget() {
+      process.off('SIGINT', handle);
+      process.off('SIGTERM', handle);
+    },
+  };
+}
+
+function makeOptions({
+  name,
+  kind,
+  value,
+  several,
+  aliases = [],
+  about,
+  does,
+  fallback,
+}: ServeFlag): readonly Option[] {
+  const isUseful = does.effect === 'works';
+  const words = fallback === undefined ? lowerFirst(about) : `${lowerFirst(about)} (${fallback} where absent)`;
+  return [name, ...aliases].map((spelled, i) => {
+    const option = new Option(kind === 'switch' ? `--${spelled}` : `--${spelled} <${value ?? 'VALUE'}>`, words);
+    if (several) option.argParser((item: string, before: readonly string[] | undefined) => [...(before ?? []), item]);
+    if (isUseful && i === 0 && kind !== 'switch') option.env(`ORRERY_${name.replaceAll('-', '_').toUpperCase()}`);
+    if (!isUseful || i > 0) option.hideHelp();
+    return option;
+  });
+}
+
+/** Values by the names of flags, apart by where they were given. */
+function readOptions(command: Command): { readonly given: FlagInput; readonly environment: FlagInput } {
+  const given: Record<string, unknown> = {};
+  const environment: Record<string, unknown> = {};
+  for (const option of command.options) {
+    const attribute = option.attributeName();
+    const source = command.getOptionValueSource(attribute);
+    const found: unknown = command.getOptionValue(attribute);
+    // `--no-guardrails` is `guardrails: false` to the parser.
+    const value = option.negate ? found === false : found;
+    const name = option.name();
+    if (source === 'cli') given[name] = value;
+    else if (source === 'env') environment[name] = value;
+  }
+  return { given, environment };
+}
+
+function lowerFirst(text: string): string {
+  return text.charAt(0).toLowerCase() + text.slice(1).replace(/\.$/, '');
+}
