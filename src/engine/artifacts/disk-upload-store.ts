@@ -1,11 +1,12 @@
 // Uploaded inputs on a local disk, kept once for each content, counted by the jobs that read them.
-import { createHash, randomUUID } from 'node:crypto';
-import { createReadStream, mkdirSync } from 'node:fs';
+import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
 import { readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { JobDatabase } from '../jobs/database.js';
 import type { UploadRecord, UploadStore } from '../jobs/types.js';
 import { moveDurably } from './durable-move.js';
+import { hashFile } from './hash-file.js';
 
 export interface UploadOptions {
   /** How long an upload is kept that no waiting or running job reads. */
@@ -114,11 +115,4 @@ function toRecord(row: UploadRow): UploadRecord {
     createdAt: row.created_at,
     expiresAt: row.expires_at,
   };
-}
-
-/** SHA-256 of a file's bytes, in hex. */
-export async function hashFile(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const piece of createReadStream(path)) hash.update(piece);
-  return hash.digest('hex');
 }

@@ -42,7 +42,10 @@ export const migrations: readonly string[] = [
     CHECK ((status = 'failed') = (error IS NOT NULL))
   ) STRICT;
   CREATE UNIQUE INDEX jobs_by_key ON jobs (owner, idempotency_key) WHERE idempotency_key IS NOT NULL;
-  CREATE INDEX jobs_by_status ON jobs (status, priority, seq);
+  CREATE INDEX jobs_by_status ON jobs (status, completed_at);
+  -- All that the order of the queue needs, so that it never reads the long rows themselves.
+  CREATE INDEX jobs_waiting ON jobs (priority, owner, seq, attempts, shape, id) WHERE status = 'queued';
+  CREATE INDEX jobs_running ON jobs (owner) WHERE status = 'in_progress';
   CREATE INDEX jobs_by_owner ON jobs (owner, kind, seq);
   CREATE INDEX jobs_by_expiry ON jobs (expires_at) WHERE expires_at IS NOT NULL;
   CREATE INDEX jobs_by_deadline ON jobs (deadline_at) WHERE deadline_at IS NOT NULL;

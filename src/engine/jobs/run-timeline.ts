@@ -96,6 +96,7 @@ export class RunClock {
   #phase: { readonly name: JobPhase; readonly at: number } | null = null;
   #startedAt: number | null = null;
   #expectedEnd: number | null = null;
+  #fraction = 0;
 
   constructor(model: Timeline | null, now: () => number, learn: (timeline: Timeline) => void) {
     this.#model = model;
@@ -125,7 +126,9 @@ export class RunClock {
     const left = this.#model ? leftByModel(this.#model, point, elapsed) : leftByPace(point, elapsed, this.#points);
     if (left !== null) this.#expectedEnd = this.#now() + left * 1000;
     const fraction = this.#model && left !== null ? elapsed / Math.max(elapsed + left, 1e-9) : fractionOf(point);
-    return { ...point, fraction: Math.min(1, fraction), secondsLeft: left };
+    // A better guess may say that less is done than was thought; a bar that runs backwards helps nobody.
+    this.#fraction = Math.max(this.#fraction, Math.min(1, fraction));
+    return { ...point, fraction: this.#fraction, secondsLeft: left };
   }
 
   /** Notes the end of a run that went well. */

@@ -1,13 +1,7 @@
 // The thread that shows that its process lives, whatever the main thread is busy with, and ends it when the parent is gone.
 import { writeSync } from 'node:fs';
-import { workerData } from 'node:worker_threads';
-import { beatDescriptor } from './messages.js';
-
-/** What the thread is started with. */
-export interface BeatData {
-  readonly everyMs: number;
-  readonly parentPid: number;
-}
+import { parentPort, workerData } from 'node:worker_threads';
+import { type BeatData, beatDescriptor } from './messages.js';
 
 const { everyMs, parentPid }: BeatData = workerData;
 
@@ -22,4 +16,5 @@ function beat(): void {
 }
 
 beat();
+parentPort?.postMessage('beating');
 setInterval(beat, everyMs);

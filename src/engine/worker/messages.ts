@@ -37,5 +37,11 @@ export type FromWorker =
   /** The run has ended because it was told to. */
   | { readonly type: 'stopped'; readonly epoch: number };
 
+/** What a worker's beating thread is started with. */
+export interface BeatData {
+  readonly everyMs: number;
+  readonly parentPid: number;
+}
+
 /** The file descriptor on which a worker's own thread beats: one line with the resident bytes each time. */
 export const beatDescriptor = 4;

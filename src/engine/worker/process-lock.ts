@@ -40,7 +40,10 @@ export class ProcessLock implements Disposable {
   }
 
   [Symbol.dispose](): void {
-    if (this.#connection.open) this.#connection.close();
+    if (!this.#connection.open) return;
+    // Closing alone may leave the transaction to the garbage collector.
+    this.#connection.exec('ROLLBACK');
+    this.#connection.close();
   }
 }
 

@@ -1,5 +1,5 @@
 // Entry of a worker process.
 import { openGenerateRunner } from './generate-runner.js';
-import { runWorker } from './run-worker.js';
+import { serveSupervisor } from './serve-supervisor.js';
 
-runWorker(openGenerateRunner);
+serveSupervisor(openGenerateRunner);

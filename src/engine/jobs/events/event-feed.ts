@@ -2,7 +2,7 @@
 import type { EventTopic, JobEvent } from '../types.js';
 
 export class EventFeed {
-  readonly #topic: EventTopic;
+  readonly topic: EventTopic;
   readonly #limit: number;
   #waiting: JobEvent[] = [];
   #isOverrun = false;
@@ -11,19 +11,14 @@ export class EventFeed {
 
   /** @param limit events that may wait; beyond it they are dropped and the follower told */
   constructor(topic: EventTopic, limit: number, signal?: AbortSignal) {
-    this.#topic = topic;
+    this.topic = topic;
     this.#limit = limit;
     if (signal?.aborted) this.end();
     else signal?.addEventListener('abort', () => this.end(), { once: true });
   }
 
-  wants({ jobId, owner }: Pick<JobEvent, 'jobId' | 'owner'>): boolean {
-    if (this.#topic === 'all') return true;
-    return 'jobId' in this.#topic ? this.#topic.jobId === jobId : this.#topic.owner === owner;
-  }
-
   push(event: JobEvent): void {
-    if (this.#hasEnded || !this.wants(event)) return;
+    if (this.#hasEnded || !isAbout(event, this.topic)) return;
     if (this.#waiting.length >= this.#limit) {
       this.#isOverrun = true;
       this.#waiting = [];
@@ -54,4 +49,10 @@ export class EventFeed {
     this.#waiting = [];
     return taken;
   }
+}
+
+/** Whether an event belongs to a topic. */
+export function isAbout({ jobId, owner }: Pick<JobEvent, 'jobId' | 'owner'>, topic: EventTopic): boolean {
+  if (topic === 'all') return true;
+  return 'jobId' in topic ? jobId === topic.jobId : owner === topic.owner;
 }

@@ -12,7 +12,7 @@ import type {
   JobRecord,
   QueuePlace,
 } from '../types.js';
-import { EventFeed } from './event-feed.js';
+import { EventFeed, isAbout } from './event-feed.js';
 
 export interface HubOptions {
   /** Events kept for replay. */
@@ -88,10 +88,19 @@ export class EventHub implements JobEvents, Disposable {
   async *follow(topic: EventTopic, { since, signal }: FollowOptions = {}): AsyncGenerator<JobEvent, void> {
     const feed = new EventFeed(topic, this.#options.buffered, signal);
     this.#feeds.add(feed);
-    this.#lookAtPlaces();
     try {
       const isReplayable = since !== undefined && since >= this.#completeAfter && since <= this.#lastId;
-      let next: readonly JobEvent[] = isReplayable ? this.#replay(topic, since) : await this.#snapshot(topic);
+      let told = this.#lastId;
+      const snapshot = async () => {
+        // What is on its way is part of the snapshot, not news.
+        await this.#changes;
+        await this.#tellPlaces();
+        told = this.#lastId;
+        return this.#snapshot(topic);
+      };
+      // Nobody may have looked while nobody followed.
+      if (isReplayable) this.#lookAtPlaces();
+      let next: readonly JobEvent[] = isReplayable ? this.#replay(topic, since) : await snapshot();
       while (!signal?.aborted) {
         for (const event of next) {
           yield event;
@@ -100,7 +109,7 @@ export class EventHub implements JobEvents, Disposable {
         }
         const taken = await feed.take();
         if (taken === 'ended') return;
-        next = taken === 'overrun' ? await this.#snapshot(topic) : taken;
+        next = taken === 'overrun' ? await snapshot() : taken.filter(({ id }) => id > told);
       }
     } finally {
       this.#feeds.delete(feed);
@@ -204,9 +213,14 @@ export class EventHub implements JobEvents, Disposable {
   async #tellPlaces(): Promise<void> {
     const places = await this.#queue.places();
     const waits = this.#waits(places);
+    const topics = [...this.#feeds].map(({ topic }) => topic);
+    const isFollowedByAll = topics.includes('all');
+    const followed = new Set(topics.map((topic) => (topic === 'all' ? '' : JSON.stringify(topic))));
     for (const { jobId, owner } of places) {
       const wait = waits.get(jobId);
-      if (!wait || ![...this.#feeds].some((feed) => feed.wants({ jobId, owner }))) continue;
+      const isFollowed =
+        isFollowedByAll || followed.has(JSON.stringify({ jobId })) || followed.has(JSON.stringify({ owner }));
+      if (!wait || !isFollowed) continue;
       const key = `${wait.place}`;
       if (this.#lastPlace.get(jobId) === key) continue;
       this.#lastPlace.set(jobId, key);
@@ -236,9 +250,4 @@ function addKnown(a: number | null, b: number | null): number | null {
 /** Whether a job's stream ends with the event. */
 function isLast(event: JobEvent): boolean {
   return event.type === 'deleted' || (event.type === 'status' && finalStatus.has(event.status));
-}
-
-function isAbout({ jobId, owner }: Pick<JobEvent, 'jobId' | 'owner'>, topic: EventTopic): boolean {
-  if (topic === 'all') return true;
-  return 'jobId' in topic ? jobId === topic.jobId : owner === topic.owner;
 }

@@ -49,7 +49,7 @@ const waiting = `
   FROM (
     SELECT seq, id, owner, priority, attempts, shape,
       row_number() OVER (PARTITION BY priority, owner ORDER BY seq) AS turn
-    FROM jobs WHERE status = 'queued'
+    FROM jobs INDEXED BY jobs_waiting WHERE status = 'queued'
   ) AS w
   LEFT JOIN owners AS o ON o.owner = w.owner
   LEFT JOIN (SELECT owner, count(*) AS running FROM jobs WHERE status = 'in_progress' GROUP BY owner) AS r

@@ -120,12 +120,15 @@ export class DeviceSlot {
   async stop(): Promise<void> {
     this.#isStopping = true;
     clearTimeout(this.#pause);
-    await this.#run?.release();
-    const worker = this.#worker;
-    if (!worker) {
-      this.#status = 'stopped';
-      return;
-    }
+    const run = this.#run;
+    await run?.release();
+    if (this.#worker) await this.#end(this.#worker);
+    this.#status = 'stopped';
+    await run?.over;
+  }
+
+  /** Asks the worker to go, and kills it when it does not. */
+  async #end(worker: WorkerProcess): Promise<void> {
     const gone = new Promise<void>((resolve) => {
       this.#onGone = resolve;
     });

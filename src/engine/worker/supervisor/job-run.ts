@@ -133,9 +133,12 @@ export class JobRun {
     const { queue, log } = this.#supervision;
     if (this.#state === 'sent') {
       this.#state = 'settling';
-      const state = await queue.crashed(this.lease, reason);
-      log.warn({ job: this.jobId, request_id: this.#job.record.requestId, reason, state }, 'worker died under a job');
-      await this.#end();
+      try {
+        const state = await queue.crashed(this.lease, reason);
+        log.warn({ job: this.jobId, request_id: this.#job.record.requestId, reason, state }, 'worker died under a job');
+      } finally {
+        await this.#end();
+      }
     } else if (this.#state === 'preparing') await this.#giveBack();
     else if (this.#state === 'dropped') await this.#end();
   }

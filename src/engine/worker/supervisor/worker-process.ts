@@ -20,7 +20,7 @@ export class WorkerProcess {
   readonly #child: ChildProcess;
   readonly #lastErrors: string[] = [];
   #killReason: string | null = null;
-  #beatAt = performance.now();
+  #beatAt: number | null = null;
   #residentBytes = 0;
   #peakBytes = 0;
 
@@ -29,6 +29,8 @@ export class WorkerProcess {
     // In a group of its own, with whatever it starts, so that a terminal's Ctrl-C does not reach it and a kill reaches all.
     this.#child = fork(entry, [], {
       detached: true,
+      // Flags of this process (a debugger's port, a loader) are not the worker's.
+      execArgv: [],
       serialization: 'advanced',
       stdio: ['ignore', 'pipe', 'pipe', 'ipc', 'pipe'],
     });
@@ -40,9 +42,9 @@ export class WorkerProcess {
     return this.#child.pid ?? null;
   }
 
-  /** Milliseconds since the last sign of life. */
+  /** Milliseconds since the last beat; 0 before the first one. */
   get silentMs(): number {
-    return performance.now() - this.#beatAt;
+    return this.#beatAt === null ? 0 : performance.now() - this.#beatAt;
   }
 
   get residentBytes(): number {
@@ -79,7 +81,11 @@ export class WorkerProcess {
 
   #listen(listener: WorkerListener): void {
     const child = this.#child;
-    child.on('message', (message) => listener.onMessage(message as FromWorker));
+    child.on('message', (message) => {
+      // From the moment it is ready it beats, or something is wrong.
+      this.#beatAt ??= performance.now();
+      listener.onMessage(message as FromWorker);
+    });
     readLines(child.stdout, (line) => listener.onOutput(line));
     readLines(child.stderr, (line) => {
       this.#lastErrors.push(line);

@@ -1,19 +1,19 @@
 // A worker process from its first message to its end: takes its device, runs jobs one at a time, dies with its parent.
+import { once } from 'node:events';
 import { writeFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
 import { Worker } from 'node:worker_threads';
 import { isFfiAvailable, setParentDeathSignal } from '../../native/index.js';
-import { RequestError } from '../../protocol/index.js';
-import type { BeatData } from './beat-thread.js';
+import { RequestError } from '../../protocol/request-error.js';
 import type { JobRunner, OpenRunner, RunError, WorkerJob } from './job-runner.js';
-import type { FromWorker, ToWorker, WorkerSetup } from './messages.js';
+import type { BeatData, FromWorker, ToWorker, WorkerSetup } from './messages.js';
 import { ProcessLock } from './process-lock.js';
 
 /** Exit code of a worker that says it cannot work (EX_CONFIG). */
 export const refusedExitCode = 78;
 
 /** Serves the supervisor that forked this process. Call it once, from the entry of a worker. */
-export function runWorker(open: OpenRunner): void {
+export function serveSupervisor(open: OpenRunner): void {
   let running: { readonly epoch: number; readonly stop: AbortController; readonly ended: Promise<void> } | undefined;
   let runner: JobRunner | undefined;
 
@@ -56,10 +56,11 @@ export function runWorker(open: OpenRunner): void {
 
 async function openRunner(setup: WorkerSetup, open: OpenRunner): Promise<JobRunner> {
   if (isFfiAvailable()) setParentDeathSignal('SIGKILL', setup.parentPid);
-  startBeats(setup);
+  const beating = startBeats(setup);
   yieldToOthers(setup.nice);
   const lock = await ProcessLock.take(setup.lockFile, setup.lockTimeoutMs);
   try {
+    await beating;
     return await open(setup.device, setup.options);
   } catch (error) {
     lock[Symbol.dispose]();
@@ -67,9 +68,11 @@ async function openRunner(setup: WorkerSetup, open: OpenRunner): Promise<JobRunn
   }
 }
 
-function startBeats({ beatMs, parentPid }: WorkerSetup): void {
+/** Resolves with the first beat. */
+async function startBeats({ beatMs, parentPid }: WorkerSetup): Promise<void> {
   const workerData: BeatData = { everyMs: beatMs, parentPid };
   const thread = new Worker(new URL('./beat-thread.js', import.meta.url), { workerData });
+  await once(thread, 'message');
   thread.unref();
 }
 

@@ -1,0 +1,139 @@
+// Runs jobs on the engine: the stored request through the door again, with the seed of its plan, files into the job's folder.
+import { readFile, stat } from 'node:fs/promises';
+import { basename, join } from 'node:path';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import Type from 'typebox';
+import Value from 'typebox/value';
+import { frameOf, type RgbImage } from '../../media/index.js';
+import type { MediaSource } from '../../pipeline/media-source.js';
+import { hintKinds } from '../../pipeline/request.js';
+import { hashFile } from '../artifacts/hash-file.js';
+import { readRequest, type WireRequest } from '../door/read-request.js';
+import type { JobOutput, JsonObject } from '../jobs/types.js';
+import { Orrery } from '../orrery.js';
+import { mediaTypes, type OutputKind } from '../outputs/output-target.js';
+import type { Artifact, ProgressEvent } from '../run/events.js';
+import type { JobRunner, ProducedFile, RunContext, RunResult, WorkerJob } from './job-runner.js';
+import { writeThumbnail } from './thumbnail.js';
+
+const optionSchema = Type.Object({
+  model: Type.Optional(Type.String()),
+  revision: Type.Optional(Type.String()),
+  parts: Type.Optional(Type.Record(Type.String(), Type.String())),
+  threads: Type.Optional(Type.Integer({ minimum: 1 })),
+});
+
+/**
+ * Opens the checkpoint that `options` name on the device and reads its weights.
+ * Options: `model`, `revision`, `parts`, `threads`, as `Orrery.load` takes them.
+ * @throws what loading throws, and TypeError for options of another form
+ */
+export async function openGenerateRunner(device: string, options: JsonObject): Promise<JobRunner> {
+  if (!Value.Check(optionSchema, options)) throw new TypeError(`bad options of a worker: ${JSON.stringify(options)}`);
+  const orrery = await Orrery.load({ ...options, device, onDebug: (message) => console.error(message) });
+  try {
+    await orrery.loadWeights();
+  } catch (error) {
+    await orrery[Symbol.asyncDispose]();
+    throw error;
+  }
+  return {
+    run: (job, context) => runJob(orrery, job, context),
+    [Symbol.asyncDispose]: () => orrery[Symbol.asyncDispose](),
+  };
+}
+
+async function runJob(orrery: Orrery, job: WorkerJob, context: RunContext): Promise<RunResult> {
+  const outputs = job.outputs.map((output, index) => ({ ...output, path: pathOf(job, output, index) }));
+  const written = outputs.filter(({ variant }) => variant !== 'thumbnail');
+  const read = readRequest(await wireOf(job));
+  const output = written.length === 0 ? undefined : written.map(({ path }) => path);
+  const generation = orrery.generateRead(read, { output, signal: context.signal });
+  let artifact: Artifact | undefined;
+  let firstFrame: RgbImage | undefined;
+  for await (const event of generation) {
+    if (event.type === 'artifact') artifact = event.artifact;
+    else if (event.type === 'plan') context.onPlan(event.plan);
+    else if (event.type === 'frames') firstFrame ??= copyFirst(event);
+    else context.onProgress(progressOf(event));
+    // Steps of a device that computes on this thread leave no gap by themselves in which a cancellation could arrive.
+    await nextTurn();
+    context.signal.throwIfAborted();
+  }
+  if (artifact === undefined) throw new Error('the generation ended without an artifact');
+  for (const { variant, path } of outputs) if (variant === 'thumbnail') await writeThumbnail(path, firstFrame);
+  const files: ProducedFile[] = [];
+  for (const { path, variant, kind } of outputs) {
+    const index = files.filter((file) => file.variant === variant).length;
+    const [bytes, sha256] = [(await stat(path)).size, await hashFile(path)];
+    files.push({ name: basename(path), variant, index, mediaType: mediaTypes[kind], bytes, sha256 });
+  }
+  return { files, result: describe(artifact) };
+}
+
+const extensions: Readonly<Record<OutputKind, string>> = {
+  mp4: 'mp4',
+  png: 'png',
+  jpeg: 'jpg',
+  webp: 'webp',
+  wav: 'wav',
+  json: 'json',
+  safetensors: 'safetensors',
+};
+
+function pathOf({ folder }: WorkerJob, { variant, kind }: JobOutput, index: number): string {
+  return join(folder, `${variant}-${index}.${extensions[kind]}`);
+}
+
+/** The request as the door takes it. Inputs go in as bytes: their place on this machine is nobody's business. */
+async function wireOf({ request, plan, inputs }: WorkerJob): Promise<WireRequest> {
+  const sources = new Map<string, MediaSource>();
+  for (const { role, path } of inputs) sources.set(role, { kind: 'bytes', bytes: await readFile(path) });
+  const [image, video] = [sources.get('image'), sources.get('video')];
+  const controls = Object.fromEntries(
+    hintKinds.flatMap((kind) => {
+      const source = sources.get(kind);
+      return source === undefined ? [] : [[kind, source] as const];
+    }),
+  );
+  return {
+    fields: request.fields,
+    // A second attempt makes what the first one would have made.
+    extra: plan === null ? request.extra : { ...request.extra, seed: plan.seed },
+    ...(image === undefined ? {} : { image }),
+    ...(video === undefined ? {} : { video }),
+    controls,
+  };
+}
+
+function progressOf(event: Extract<ProgressEvent, { readonly type: 'phase' | 'step' }>) {
+  const { chunk, chunks } = event;
+  return event.type === 'phase'
+    ? { phase: event.phase, step: 0, steps: 0, chunk, chunks }
+    : { phase: 'denoise' as const, step: event.step, steps: event.steps, chunk, chunks };
+}
+
+function copyFirst({ width, height, count, data }: Extract<ProgressEvent, { readonly type: 'frames' }>): RgbImage {
+  const frame = frameOf({ width, height, frames: count, fps: null, data }, 0);
+  return { ...frame, data: frame.data.slice() };
+}
+
+/** What a record says about a result besides its files. */
+function describe(artifact: Artifact): JsonObject {
+  const { plan, warnings, width, height, frames, fps, hasSound, framesSha256, action, seconds, fingerprint } = artifact;
+  return {
+    width,
+    height,
+    frames,
+    fps,
+    hasSound,
+    framesSha256,
+    task: plan.task,
+    seed: plan.seed,
+    seconds,
+    peakMemoryBytes: artifact.peakMemoryBytes,
+    action: action === null ? null : { ...action, shape: [...action.shape] },
+    warnings: warnings.map(({ param, message }) => ({ param, message })),
+    fingerprint: { ...fingerprint },
+  };
+}

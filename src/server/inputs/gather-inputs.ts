@@ -1,0 +1,90 @@
+// Brings the inputs of a request into the upload store: received, fetched or copied, looked at, kept by content.
+import { rm, writeFile } from 'node:fs/promises';
+import type { WireRequest } from '../../engine/index.js';
+import type { JobInput, UploadStore } from '../../engine/jobs/types.js';
+import { MediaError } from '../../media/index.js';
+import { RequestError } from '../../protocol/index.js';
+import type { InputSettings } from '../options/settings.js';
+import { copyLocalInput, fetchInput } from './fetch-input.js';
+import type { Inspection } from './inspect-media.js';
+import type { MediaInspector } from './media-inspector.js';
+import { type HintName, isHintName, type WantedInput } from './wanted-input.js';
+
+type MediaSource = NonNullable<WireRequest['image']>;
+
+/** Where inputs go and what looks at them. */
+export interface InputRoom {
+  readonly uploads: UploadStore;
+  readonly inspector: MediaInspector;
+  readonly settings: InputSettings;
+}
+
+/** Inputs that are kept: for the queue by content, for the planner by place. */
+export interface GatheredInputs {
+  readonly inputs: readonly JobInput[];
+  readonly image?: MediaSource;
+  readonly video?: MediaSource;
+  readonly controls: Readonly<Partial<Record<HintName, MediaSource>>>;
+}
+
+/**
+ * Gathers inputs.
+ * @throws RequestError naming the input that cannot be used
+ */
+export async function gatherInputs(wanted: readonly WantedInput[], room: InputRoom): Promise<GatheredInputs> {
+  const inputs: JobInput[] = [];
+  const sources: Record<string, MediaSource> = {};
+  for (const input of wanted) {
+    const kept = await keepInput(input, room);
+    if (sources[kept.role]) throw new RequestError('conflict', input.name, `${kept.role} is given twice; give it once`);
+    inputs.push({ role: kept.role, sha256: kept.sha256 });
+    sources[kept.role] = { kind: 'file', path: kept.path };
+  }
+  const { image, video, ...controls } = sources;
+  return { inputs, controls, ...(image ? { image } : {}), ...(video ? { video } : {}) };
+}
+
+async function keepInput(
+  { role, name, source }: WantedInput,
+  { uploads, inspector, settings }: InputRoom,
+): Promise<{ readonly role: string; readonly sha256: string; readonly path: string }> {
+  const path = source.kind === 'upload' ? source.file.path : uploads.temporaryPath();
+  try {
+    if (source.kind === 'url') await fetchInput(name, source.url, path, settings);
+    else if (source.kind === 'path') await copyLocalInput(name, source.path, path, settings);
+    else if (source.kind === 'picture') await writeFile(path, await source.make(), { flag: 'wx' });
+    const found = source.kind === 'picture' ? pngMade : await inspect(name, path, inspector);
+    const upload = await uploads.keep(path, found.mediaType);
+    return { role: settleRole(role, name, found), sha256: upload.sha256, path: uploads.path(upload) };
+  } finally {
+    await rm(path, { force: true });
+  }
+}
+
+const pngMade = { kind: 'image', mediaType: 'image/png' } as const;
+
+async function inspect(name: string, path: string, inspector: MediaInspector): Promise<Inspection> {
+  const param = name.split('.')[0] ?? name;
+  try {
+    return await inspector.inspect(path);
+  } catch (error) {
+    if (!(error instanceof MediaError)) throw error;
+    if (error.code === 'ffmpeg_missing') throw new RequestError('unsupported', param, error.message);
+    const isForeign = error.code === 'unsupported_type';
+    const words = isForeign ? 'provided content is not a valid image or video.' : 'the content cannot be used.';
+    throw new RequestError('invalid_media', param, `Invalid ${param}: ${words} (${error.message})`);
+  }
+}
+
+function settleRole(
+  role: WantedInput['role'],
+  name: string,
+  { kind, mediaType }: Pick<Inspection, 'kind' | 'mediaType'>,
+): string {
+  if (role === 'either') return kind;
+  if (isHintName(role) || role === kind) return role;
+  // A moving GIF is a clip where only a clip will do.
+  if (role === 'video' && mediaType === 'image/gif') return role;
+  const param = name.split('.')[0] ?? name;
+  throw new RequestError('invalid_media', param, `Invalid ${name}: it must be a ${role}, its content is a ${kind}.`);
+}

@@ -1,0 +1,26 @@
+// An input that a request names, before anything of it was fetched or looked at.
+import type { ReceivedFile } from '../bodies/request-body.js';
+
+/** Control hints by their wire names. */
+export const hintNames = ['edge', 'blur', 'depth', 'seg', 'wsm'] as const;
+export type HintName = (typeof hintNames)[number];
+
+export function isHintName(name: string): name is HintName {
+  return hintNames.some((known) => known === name);
+}
+
+/** What it is for; `either`: its content decides whether it is the picture or the clip to start from. */
+export type WantedRole = 'image' | 'video' | 'either' | HintName;
+
+export interface WantedInput {
+  readonly role: WantedRole;
+  /** What messages call it, as `image_reference.image_url`. */
+  readonly name: string;
+  readonly source:
+    | { readonly kind: 'upload'; readonly file: ReceivedFile }
+    | { readonly kind: 'url'; readonly url: string }
+    /** On the server's own disk. */
+    | { readonly kind: 'path'; readonly path: string }
+    /** Made here, so it needs no inspection. */
+    | { readonly kind: 'picture'; readonly make: () => Promise<Uint8Array> };
+}

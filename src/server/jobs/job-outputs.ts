@@ -1,0 +1,29 @@
+// Which files a job makes, by its plan.
+import type { Plan } from '../../engine/index.js';
+import type { JobOutput } from '../../engine/jobs/types.js';
+
+/** Files of a video job: the clip first, then what lies beside it. */
+export function videoOutputs(plan: Plan): readonly JobOutput[] {
+  const { action, sound } = plan;
+  const actions: readonly JobOutput[] = action === null ? [] : [{ variant: 'action', kind: 'json' }];
+  if (action?.decodeVideo === false) return actions;
+  return [
+    { variant: 'video', kind: 'mp4' },
+    ...(sound === null ? [] : [{ variant: 'sound', kind: 'wav' } as const]),
+    ...actions,
+    { variant: 'latents', kind: 'safetensors' },
+    { variant: 'thumbnail', kind: 'webp' },
+  ];
+}
+
+/** The file that a caller on the line waits for. */
+export function syncVideoOutputs(plan: Plan): readonly JobOutput[] {
+  return plan.action?.decodeVideo === false
+    ? [{ variant: 'action', kind: 'json' }]
+    : [{ variant: 'video', kind: 'mp4' }];
+}
+
+/** A picture. */
+export function imageOutputs(kind: 'png' | 'jpeg' | 'webp'): readonly JobOutput[] {
+  return [{ variant: 'image', kind }];
+}

@@ -1,0 +1,115 @@
+// Content of finished jobs: whole or in part, as what was made.
+import { Readable } from 'node:stream';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import Type from 'typebox';
+import type { ArtifactRecord, ByteRange, JobRecord } from '../../engine/jobs/types.js';
+import { RequestError, showValue } from '../../protocol/index.js';
+import { viewAction } from '../jobs/video-view.js';
+import { sendFailure } from '../respond.js';
+import type { ServerContext } from '../server-context.js';
+import { isSignedContent } from './content-url.js';
+import { documented } from './documented.js';
+import { findVideo } from './videos.js';
+
+const extensions: Readonly<Record<string, string>> = {
+  'video/mp4': 'mp4',
+  'image/png': 'png',
+  'image/jpeg': 'jpg',
+  'image/webp': 'webp',
+  'audio/wav': 'wav',
+  'application/json': 'json',
+  'application/octet-stream': 'safetensors',
+};
+
+type ContentRoute = { Params: { id: string }; Querystring: Readonly<Record<string, unknown>> };
+
+/** Adds the route. */
+export function addContentRoute(app: FastifyInstance, context: ServerContext): void {
+  const schema = documented({
+    summary: 'The result of a job, or a part of its bytes (Range)',
+    tags: ['Videos'],
+    params: Type.Object({ id: Type.String({ description: 'Id of the job.' }) }),
+    query: Type.Object({
+      variant: Type.Optional(
+        Type.Enum(['video', 'sound', 'action', 'latents', 'thumbnail'], {
+          description: 'Which of its files; the clip where absent.',
+        }),
+      ),
+      token: Type.Optional(Type.String({ description: 'Stands for a key, as in the addresses that jobs list.' })),
+    }),
+    bytes: 'video/mp4',
+    errors: [400, 404, 416, 422],
+  });
+  app.get<ContentRoute>('/v1/videos/:id/content', { schema, exposeHeadRoute: true }, async (request, reply) => {
+    const record = await findVideo(context, request, isSignedContent(request, context.tokens));
+    return sendContent(context, record, request, reply);
+  });
+}
+
+async function sendContent(
+  context: ServerContext,
+  record: JobRecord,
+  request: FastifyRequest<ContentRoute>,
+  reply: FastifyReply,
+) {
+  const artifact = findArtifact(record, request.query.variant);
+  const isAction = artifact.variant === 'action';
+  if (isAction && viewAction(record) !== null) {
+    return reply.header('content-disposition', `attachment; filename="${record.id}.json"`).send(viewAction(record));
+  }
+  const size = await context.artifacts.size(artifact.file);
+  if (size === null) throw new RequestError('not_found', null, 'Generated video file not found on disk');
+  const etag = `"${artifact.sha256}"`;
+  const name = `${record.id}${artifact.variant === 'video' ? '' : `_${artifact.variant}`}.${extensions[artifact.mediaType] ?? 'bin'}`;
+  reply
+    .header('accept-ranges', 'bytes')
+    .header('etag', etag)
+    .header('cache-control', 'private, max-age=3600')
+    .header('content-disposition', `attachment; filename="${name}"`)
+    .type(artifact.mediaType);
+  if (request.headers['if-none-match'] === etag) return reply.code(304).send();
+  const ifRange = request.headers['if-range'];
+  const range = ifRange === undefined || ifRange === etag ? readRange(request.headers.range, size) : null;
+  if (range === 'unsatisfiable') {
+    reply.header('content-range', `bytes */${size}`);
+    const message = `The range ${showValue(request.headers.range)} lies outside of ${size} bytes.`;
+    return sendFailure(request, reply, { status: 416, reason: 'range_not_satisfiable', param: 'Range', message });
+  }
+  if (range === null) reply.header('content-length', size);
+  else {
+    reply
+      .code(206)
+      .header('content-range', `bytes ${range.start}-${range.end}/${size}`)
+      .header('content-length', range.end - range.start + 1);
+  }
+  // An empty stream keeps the length in the header.
+  if (request.method === 'HEAD') return reply.send(Readable.from([]));
+  return reply.send(await context.artifacts.read(artifact.file, range ?? undefined));
+}
+
+function findArtifact({ status, artifacts }: JobRecord, variant: unknown): ArtifactRecord {
+  if (status === 'failed') {
+    throw new RequestError('job_failed', null, 'Video generation failed. Check job status for error details.');
+  }
+  if (status === 'cancelled') throw new RequestError('job_failed', null, 'The job was cancelled; it has no result.');
+  if (status !== 'completed') throw new RequestError('not_found', null, 'Generation is still in-progress');
+  const wanted = variant === undefined || variant === '' ? 'video' : variant;
+  const found = artifacts.find((artifact) => artifact.variant === wanted);
+  if (found !== undefined) return found;
+  const known = [...new Set(artifacts.map((artifact) => artifact.variant))].join(', ') || 'none';
+  throw new RequestError('not_found', 'variant', `The job has no ${String(wanted).slice(0, 40)}; it has ${known}.`);
+}
+
+/** One range of bytes; several, and forms that are none, mean the whole. */
+export function readRange(header: string | undefined, size: number): ByteRange | 'unsatisfiable' | null {
+  const [, from = '', to = ''] = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '') ?? [];
+  if (from === '' && to === '') return null;
+  if (from === '') {
+    const last = Number(to);
+    return last === 0 || size === 0 ? 'unsatisfiable' : { start: Math.max(0, size - last), end: size - 1 };
+  }
+  const start = Number(from);
+  const end = to === '' ? size - 1 : Math.min(Number(to), size - 1);
+  if (start >= size) return 'unsatisfiable';
+  return start > end ? null : { start, end };
+}

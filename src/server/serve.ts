@@ -1,0 +1,181 @@
+// A running server: engine, guardrails, application and port, opened in order and closed in the reverse.
+import type { AddressInfo } from 'node:net';
+import { availableParallelism } from 'node:os';
+import type { FastifyInstance } from 'fastify';
+import { type EngineConfig, readConfig } from '../engine/index.js';
+import { type JobEngine, openJobEngine } from '../engine/jobs/open-job-engine.js';
+import type { JsonObject } from '../engine/jobs/types.js';
+import { chooseDevice } from '../engine/loader.js';
+import { Planner } from '../engine/planner/planner.js';
+import { createApp } from './app.js';
+import { openPromptGuard } from './guard/prompt-guard.js';
+import { MediaInspector } from './inputs/media-inspector.js';
+import { type Logger, type LogTarget, openLog } from './operation/logging.js';
+import { type MetricSources, openMetrics } from './operation/metrics.js';
+import { openTracing } from './operation/tracing.js';
+import { watchJobs } from './operation/watch-jobs.js';
+import type { ServeSettings } from './options/settings.js';
+import type { ServerContext } from './server-context.js';
+
+/** What a server may be given besides its settings. */
+export interface ServeOptions {
+  /** Lines on settings that change nothing. */
+  readonly notes?: readonly string[] | undefined;
+  readonly logTarget?: LogTarget | undefined;
+  readonly config?: EngineConfig | undefined;
+}
+
+/** A server that answers. */
+export interface RunningServer {
+  /** As `http://127.0.0.1:8000`. */
+  readonly url: string;
+  readonly app: FastifyInstance;
+  readonly context: ServerContext;
+  /** Resolves when the device process has opened its checkpoint. @throws WorkerRefusedError, or Error after the start-up limit */
+  readonly ready: Promise<void>;
+  /** Takes no further jobs, lets running ones finish within the limit, ends. What is not done runs at the next start. */
+  close(drainSeconds?: number): Promise<void>;
+}
+
+/**
+ * Starts a server. When this resolves it answers; whether the device is ready says `ready`.
+ * @throws GuardrailMissingError, CheckpointError, LockHeldError, or an error of the port
+ */
+export async function serve(settings: ServeSettings, options: ServeOptions = {}): Promise<RunningServer> {
+  const log = openLog(settings.logLevel, options.logTarget);
+  for (const note of options.notes ?? []) log.warn(note);
+  const config = options.config ?? readConfig();
+  const parts = settings.soundTokenizerPath === null ? {} : { sound_tokenizer: settings.soundTokenizerPath };
+  const { model, revision } = settings;
+  const planner = await Planner.open({ model, revision, parts, config });
+  try {
+    return await open(settings, { planner, log, config });
+  } catch (error) {
+    planner[Symbol.dispose]();
+    throw error;
+  }
+}
+
+interface Opened {
+  readonly planner: Planner;
+  readonly log: Logger;
+  readonly config: EngineConfig;
+}
+
+async function open(settings: ServeSettings, { planner, log, config }: Opened): Promise<RunningServer> {
+  let sources: MetricSources | null = null;
+  const metrics = openMetrics(() => sources);
+  const described = planner.describe();
+  const guard = openPromptGuard(settings.guard, described.needsGuardModel, { log, metrics });
+  for (const note of guard.notes) log.warn(note);
+  const engine = await openJobEngine({
+    folder: settings.storagePath,
+    devices: [{ device: chooseDevice(settings.device ?? config.device), options: workerOptions(settings, config) }],
+    queue: { limit: settings.maxQueue, lifetimeSeconds: settings.lifetimeSeconds },
+    limits: { openMs: settings.initTimeoutSeconds * 1000 },
+    log,
+  });
+  const inspector = new MediaInspector({
+    maxPixels: settings.inputs.maxPixels,
+    allowsAnyFfmpeg: settings.inputs.allowsAnyFfmpeg,
+    ffmpeg: config.ffmpeg ?? null,
+    timeoutMs: settings.inputs.timeoutSeconds * 1000,
+  });
+  const { queue, artifacts, uploads, events, supervisor, tokens } = engine;
+  sources = { queue, supervisor, openStreams: () => events.followers };
+  let isDraining = false;
+  const names =
+    settings.servedModelNames.length > 0 ? settings.servedModelNames : [settings.model ?? config.model ?? described.id];
+  const tracing = openTracing();
+  const context: ServerContext = {
+    planner,
+    queue,
+    artifacts,
+    uploads,
+    events,
+    supervisor,
+    settings,
+    modelNames: [names[0] ?? described.id, ...names.slice(1)],
+    guard,
+    inspector,
+    tokens,
+    metrics,
+    tracing,
+    startedAt: Math.floor(Date.now() / 1000),
+    isDraining: () => isDraining,
+  };
+  const stopWatching = watchJobs(context, log);
+  const app = await createApp(context, log);
+  try {
+    await app.listen({ host: settings.host, port: settings.port });
+  } catch (error) {
+    stopWatching();
+    await closeAll(app, engine, inspector);
+    throw error;
+  }
+  supervisor.start();
+  const url = addressOf(app);
+  log.info({ url, model: context.modelNames[0], random_weights: described.isRandom }, 'server listens');
+  const ready = waitUntilReady(engine, settings.initTimeoutSeconds).then(() => log.info('device is ready'));
+  // Whoever does not wait for it learns of a failure by `/ready` and the log.
+  ready.catch((error: unknown) => log.error({ err: error }, 'device is not ready'));
+  return {
+    url,
+    app,
+    context,
+    ready,
+    async close(drainSeconds = 0) {
+      if (isDraining) return;
+      isDraining = true;
+      log.info({ seconds: drainSeconds }, 'server drains');
+      await supervisor.drain(drainSeconds * 1000);
+      stopWatching();
+      await closeAll(app, engine, inspector);
+      planner[Symbol.dispose]();
+      log.info('server has ended');
+    },
+  };
+}
+
+async function closeAll(app: FastifyInstance, engine: JobEngine, inspector: MediaInspector): Promise<void> {
+  await app.close();
+  inspector[Symbol.dispose]();
+  await engine.close(0);
+}
+
+/** The device gets all cores but one, which answers clients. */
+function workerOptions(
+  { model, revision, threads, soundTokenizerPath }: ServeSettings,
+  config: EngineConfig,
+): JsonObject {
+  const cores = Math.max(1, availableParallelism() - 1);
+  return {
+    ...(model === undefined ? {} : { model }),
+    ...(revision === undefined ? {} : { revision }),
+    ...(soundTokenizerPath === null ? {} : { parts: { sound_tokenizer: soundTokenizerPath } }),
+    threads: threads ?? config.threads ?? cores,
+  };
+}
+
+async function waitUntilReady({ supervisor }: JobEngine, limitSeconds: number): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(
+      () => reject(new Error(`the device is not ready after ${limitSeconds} s (--init-timeout)`)),
+      limitSeconds * 1000,
+    );
+    timer.unref();
+  });
+  try {
+    await Promise.race([supervisor.ready(), limit]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+function addressOf(app: FastifyInstance): string {
+  const address: AddressInfo | string | null = app.server.address();
+  if (address === null || typeof address === 'string') return String(address);
+  const host = address.family === 'IPv6' ? `[${address.address}]` : address.address;
+  return `http://${host}:${address.port}`;
+}
