@@ -62,12 +62,22 @@ function transpile() {
   }
 }
 
+/** Type-checked compilation; skipped where the sources are those of the last one (`npx` in a checkout builds again otherwise). */
+function compile() {
+  const stamp = join(root, 'dist/.compiled');
+  const inputs = [...sources(join(root, 'src')), join(root, 'tsconfig.json'), join(root, 'tsconfig.build.json')];
+  const state = inputs.map((path) => `${relative(root, path)} ${statSync(path).mtimeMs}`).join('\n');
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === state) return;
+  run(require.resolve('typescript/bin/tsc'), '-p', 'tsconfig.build.json');
+  writeFileSync(stamp, state);
+}
+
 if (existsSync(join(root, 'src'))) {
   // Without the trained checkpoint the small golden one stands in as the default.
   if (!existsSync(join(root, 'checkpoints/micro/model_index.json'))) run(join(root, 'scripts/goldens.mjs'), 'unpack');
   mkdirSync(join(root, 'dist'), { recursive: true });
   if (process.argv.includes('--transpile')) transpile();
-  else run(require.resolve('typescript/bin/tsc'), '-p', 'tsconfig.build.json');
+  else compile();
   if (existsSync(join(kernels, 'index.ts')) && (!existsSync(wasm) || statSync(wasm).mtimeMs < newest(kernels))) {
     mkdirSync(dirname(wasm), { recursive: true });
     const asc = join(dirname(require.resolve('assemblyscript/package.json')), 'bin/asc.js');
