@@ -4,6 +4,7 @@
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -83,6 +84,11 @@ if (existsSync(join(root, 'src'))) {
     const asc = join(dirname(require.resolve('assemblyscript/package.json')), 'bin/asc.js');
     run(asc, 'src/cpu/kernels/index.ts', '--config', 'src/cpu/kernels/asconfig.json', '--outFile', wasm);
   }
+  // The CUDA kernels are compiled where they run.
+  cpSync(join(root, 'src/cuda/kernels'), join(root, 'dist/cuda/kernels'), {
+    recursive: true,
+    filter: (path) => statSync(path).isDirectory() || /\.cuh?$/.test(path),
+  });
   const main = join(root, 'dist/cli/main.js');
   if (existsSync(main)) chmodSync(main, 0o755);
 }

@@ -8,13 +8,13 @@ import { createHash } from 'node:crypto';
 import {
   chmodSync,
   copyFileSync,
-  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
   readFileSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { createRequire } from 'node:module';
@@ -28,7 +28,7 @@ const limitBytes = 64 * 2 ** 20;
 const ts = createRequire(import.meta.url)('typescript');
 
 /** Packages that only run on other machines, or that nothing there uses. */
-const leftOut = /^(@ffmpeg-installer|libsql|@libsql|.*(musl|darwin|win32|arm|riscv|ppc64|s390x|wasm32))/;
+const leftOut = /^(@ffmpeg-installer|libsql|@libsql|mirada|.*(musl|darwin|win32|arm|riscv|ppc64|s390x|wasm32))/;
 const needless =
   /(^|\/)(doc|docs|vendor|test|tests|example|examples|musl_x64)\/|\.(d\.ts|d\.mts|d\.cts|map|md|c|cc|cpp|h|hh|inc)$/;
 
@@ -65,8 +65,9 @@ function packCode() {
     }
   const wasm = join(root, 'dist/cpu/kernels.wasm');
   if (existsSync(wasm)) copyFileSync(wasm, join(app, 'src/cpu/kernels.wasm'));
-  for (const extra of ['package.json', 'checkpoints'])
-    if (existsSync(join(root, extra))) cpSync(join(root, extra), join(app, extra), { recursive: true });
+  copyFileSync(join(root, 'package.json'), join(app, 'package.json'));
+  // The tree that travels has it already.
+  if (existsSync(join(root, 'checkpoints'))) symlinkSync('../../checkpoints', join(app, 'checkpoints'));
 }
 
 /** Packages that sources name, and what those depend on. */
@@ -118,7 +119,8 @@ function packNode() {
   copyFileSync(process.execPath, plain);
   chmodSync(plain, 0o755);
   execFileSync('strip', ['--strip-all', plain]);
-  execFileSync('xz', ['-6', '-T0', '-f', plain]);
+  // Machine code packs better with its jumps made absolute.
+  execFileSync('xz', ['--x86', '--lzma2=preset=6,dict=64MiB', '-f', plain]);
 }
 
 const starter = `#!/bin/sh

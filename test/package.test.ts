@@ -67,9 +67,7 @@ describe('installing', () => {
     const scripted = locked.filter(([, { hasInstallScript }]) => hasInstallScript).map(([path]) => nameOf(path));
     expect(scripted.filter((name) => !carried.test(name))).toEqual([]);
     const binaries = Object.keys(lock.packages).map(nameOf);
-    expect(binaries).toEqual(
-      expect.arrayContaining(['@koromix/koffi-linux-x64', '@ffmpeg-installer/linux-x64']),
-    );
+    expect(binaries).toEqual(expect.arrayContaining(['@koromix/koffi-linux-x64', '@ffmpeg-installer/linux-x64']));
   });
 });
 

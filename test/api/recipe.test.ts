@@ -92,7 +92,7 @@ describe('CUDA section', () => {
       await sh(`curl -sS --fail-with-body -X POST $SERVER/v1/videos/sync ${common} ${options} -F "prompt=The scene." \
       -F seed=1 -F "input_reference=@reference.jpg" -o i2v_other.mp4
       for frame in 0 8; do ffmpeg -v info -i i2v.mp4 -i i2v_other.mp4 -filter_complex "[0]select=eq(n\\,$frame)[a];[1]select=eq(n\\,$frame)[b];[a][b]psnr" \
-        -f null - 2>&1 | grep -o 'average:[0-9.]*|average:inf' | cut -d: -f2; done`);
+        -f null - 2>&1 | grep -oE 'average:([0-9.]+|inf)' | cut -d: -f2; done`);
     const [first = 0, last = 0] = stdout
       .trim()
       .split('\n')

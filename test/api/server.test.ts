@@ -45,6 +45,7 @@ const small = {
   prompt: 'A red ball rolls.',
   size: '64x64',
   num_frames: 5,
+  fps: 8,
   num_inference_steps: 2,
   guidance_scale: 1,
   seed: 7,

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll } from 'vitest';
 import { root } from '../architecture/source-tree.js';
+import { smallCheckpoint } from '../small-checkpoint.js';
 
 export const main = join(root, 'dist/cli/main.js');
 
@@ -32,7 +33,7 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-/** Runs `orrery ARGS` to its end. The environment has no settings of the machine's user. */
+/** Runs `orrery ARGS` to its end. The environment has no settings of the machine's user; the model is a small one. */
 export function runCli(args: readonly string[], { cwd, env = {}, onStart, through }: CliOptions): Promise<CliRun> {
   const inherited = Object.entries(process.env).filter(([name]) => !/^(ORRERY|HF|VITEST|NODE_)/.test(name));
   const plain = [process.execPath, main, ...args];
@@ -40,7 +41,14 @@ export function runCli(args: readonly string[], { cwd, env = {}, onStart, throug
   return new Promise((resolve, reject) => {
     const child = spawn(program, rest, {
       cwd,
-      env: { ...Object.fromEntries(inherited), NO_COLOR: '1', HF_HUB_OFFLINE: '1', HF_HOME: cwd, ...env },
+      env: {
+        ...Object.fromEntries(inherited),
+        NO_COLOR: '1',
+        HF_HUB_OFFLINE: '1',
+        HF_HOME: cwd,
+        ORRERY_MODEL: smallCheckpoint,
+        ...env,
+      },
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     let stdout = '';

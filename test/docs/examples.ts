@@ -1,9 +1,11 @@
 // Examples in the documentation that are meant to be run: fenced blocks whose first line reads ```ts run or ```sh run.
+
 import { execFile } from 'node:child_process';
 import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 import { promisify } from 'node:util';
 import ts from 'typescript';
+import { smallCheckpoint } from '../small-checkpoint.js';
 
 export interface Example {
   readonly file: string;
@@ -70,7 +72,11 @@ export async function runExample(root: string, example: Example, prepare?: (fold
 }
 
 async function start(root: string, folder: string, { language, code }: Example): Promise<string> {
-  const options = { cwd: folder, timeout: timeLimitMs, env: { ...process.env, HF_HUB_OFFLINE: '1' } };
+  const options = {
+    cwd: folder,
+    timeout: timeLimitMs,
+    env: { ...process.env, HF_HUB_OFFLINE: '1', ORRERY_MODEL: smallCheckpoint },
+  };
   if (language === 'ts') {
     const script = join(folder, 'example.mjs');
     const compilerOptions = { module: ts.ModuleKind.ESNext, target: ts.ScriptTarget.ES2022 };

@@ -1,0 +1,22 @@
+// Every op case on the emulated device against the oracle: arguments are a dtype and a part of the cases' names, both optional.
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { runGraphChecks } from '../../gpu/graph-checks.js';
+import { printErrors, runOpCases } from '../../gpu/op-cases.js';
+import { openEmulatedDevice } from '../emulated-device.js';
+
+const dtypes = (['bf16', 'f32'] as const).filter((dtype) => !process.argv[2] || process.argv[2] === dtype);
+const folder = join(tmpdir(), 'orrery-emulated');
+let [passed, failed] = [0, 0];
+for (const dtype of dtypes) {
+  const backend = openEmulatedDevice(dtype, folder);
+  const strayWrites = () => backend.strayWrites();
+  const tally = await runOpCases({ backend, strayWrites, [Symbol.asyncDispose]: async () => {} }, process.argv[3]);
+  printErrors(dtype, tally);
+  const graphs = await runGraphChecks(openEmulatedDevice(dtype, folder, { guarded: false }));
+  passed += tally.passed + graphs.passed;
+  failed += tally.failed + graphs.failed;
+  await backend[Symbol.asyncDispose]();
+}
+console.log(`${passed} passed, ${failed} failed`);
+if (failed > 0) process.exitCode = 1;
