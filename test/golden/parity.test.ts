@@ -1,26 +1,30 @@
-// Every golden case that the repository keeps, through plan and pipeline, on the CPU device.
+// Every golden case that the repository keeps, through plan and pipeline, on the CPU device: the reference's cases on small
+// random weights, and our own training code's cases on the trained micro checkpoint.
+import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Backend } from '../../src/backend/index.js';
-import { createCpuBackend } from '../../src/cpu/index.js';
+import { type CpuBackend, createCpuBackend } from '../../src/cpu/index.js';
 import { openGoldenFolder } from '../../src/engine/tools/parity/golden.js';
 import { formatRow, type ParityRow, runParity } from '../../src/engine/tools/parity/parity.js';
 import { goldenFolder } from './read-case.js';
 
+const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const parts = ['tokenizer', 'vae', 'sound_tokenizer', 'scheduler', 'opencv_controls'];
-const names = [...parts, ...openGoldenFolder(goldenFolder).names];
+const suites = [
+  { name: 'the reference', golden: goldenFolder, checkpoints: goldenFolder, parts },
+  { name: 'the trained checkpoint', golden: here('micro'), checkpoints: here('../../checkpoints'), parts: [] },
+];
 
-describe('parity with the golden cases', () => {
-  let backend: Backend;
+describe.each(suites)('parity with $name', ({ golden, checkpoints, parts }) => {
+  const names = [...parts, ...openGoldenFolder(golden).names];
   const rows = new Map<string, ParityRow>();
+  let backend: CpuBackend;
 
   beforeAll(async () => {
     backend = await createCpuBackend({ blas: null });
-    for await (const row of runParity({ golden: goldenFolder, backend })) rows.set(row.name, row);
-  }, 120_000);
+    for await (const row of runParity({ golden, checkpoints, backend })) rows.set(row.name, row);
+  }, 180_000);
 
-  afterAll(async () => {
-    await backend[Symbol.asyncDispose]();
-  });
+  afterAll(() => backend[Symbol.asyncDispose]());
 
   it('runs every case', () => {
     expect([...rows.keys()]).toEqual(names);

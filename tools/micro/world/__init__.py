@@ -1,0 +1,1 @@
+"""The toy world: scenes (what is where in each frame), their pictures, sounds, actions and captions."""
