@@ -1,7 +1,7 @@
 // The HTTP application: plugins, hooks and routes on one server context. Opens no port.
 import { randomUUID } from 'node:crypto';
 import swagger from '@fastify/swagger';
-import { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, fastify } from 'fastify';
+import { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, fastify, LogController } from 'fastify';
 import { packageVersion } from '../engine/index.js';
 import { RequestError } from '../protocol/index.js';
 import { registerBodies } from './bodies/read-body.js';
@@ -25,18 +25,20 @@ import type { ServerContext } from './server-context.js';
 export async function createApp(context: ServerContext, log: Logger): Promise<FastifyInstance> {
   const { settings } = context;
   const loggerInstance: FastifyBaseLogger = log;
+  const requestTimeout = settings.requestTimeoutSeconds * 1000;
   const app = fastify({
     loggerInstance,
-    disableRequestLogging: true,
+    logController: new LogController({ disableRequestLogging: true }),
     genReqId: (request) => readRequestId(request.headers['x-request-id']),
     // A request's own id is taken by genReqId, which checks it.
     requestIdHeader: false,
-    requestTimeout: settings.requestTimeoutSeconds * 1000,
+    requestTimeout,
     connectionTimeout: 0,
+    http: { requestTimeout, headersTimeout: Math.min(60_000, requestTimeout), connectionsCheckingInterval: 1000 },
     keepAliveTimeout: 65_000,
     bodyLimit: settings.inputs.maxJsonBytes,
     routerOptions: { maxParamLength: 500, ignoreTrailingSlash: true },
-    forceCloseConnections: true,
+    forceCloseConnections: 'idle',
     return503OnClosing: true,
     // Replies are built by types, bodies read by hand: schemas document.
     clientErrorHandler: (error, socket) => {

@@ -10,6 +10,8 @@ import type { JobError } from '../engine/jobs/types.js';
 import { MediaError } from '../media/index.js';
 import { type ErrorBody, type ErrorCode, errorStatus, RequestError } from '../protocol/index.js';
 
+import { CallerGoneError } from './jobs/await-job.js';
+
 /** An error as it is answered. */
 export interface Failure {
   readonly status: number;
@@ -48,6 +50,7 @@ export function describeError(error: unknown): Failure {
   if (error instanceof IdempotencyConflictError) return fail('idempotency_conflict', null, error.message);
   if (error instanceof UnknownUploadError) return fail('invalid_media', null, error.message);
   if (error instanceof ArtifactMissingError) return fail('not_found', null, 'Generated video file not found on disk');
+  if (error instanceof CallerGoneError) return fail('invalid_body', null, error.message);
   if (error instanceof MediaError) return describeMedia(error);
   return describeFramework(error) ?? fail('internal_error', null, 'Internal server error; the log has the request id.');
 }
@@ -121,6 +124,19 @@ export function sendError(request: FastifyRequest, reply: FastifyReply, error: u
   return sendFailure(request, reply, describeError(error), error);
 }
 
+/** Bytes of a refused body that are read and thrown away, so that its sender gets to see the answer. */
+const discarded = 64 * 2 ** 20;
+
+function discardRest({ raw }: FastifyRequest, reply: FastifyReply): void {
+  if (Number(raw.headers['content-length'] ?? 0) > discarded) reply.header('connection', 'close');
+  let left = discarded;
+  raw.on('data', (piece: Buffer) => {
+    left -= piece.length;
+    if (left < 0) raw.destroy();
+  });
+  raw.resume();
+}
+
 /** Answers with a failure that is described already. */
 export function sendFailure(
   request: FastifyRequest,
@@ -131,8 +147,7 @@ export function sendFailure(
   if (failure.status >= 500) request.log.error({ err: cause, reason: failure.reason }, failure.message);
   else request.log.info({ reason: failure.reason, param: failure.param, status: failure.status }, 'request refused');
   if (failure.retryAfter !== undefined) reply.header('retry-after', failure.retryAfter);
-  // A body that was not read to its end would be taken for the next request.
-  if (failure.status === 413 || failure.status === 408) reply.header('connection', 'close');
+  if (failure.status === 413) discardRest(request, reply);
   // The original interface answers a missing key with a word instead of an object.
   const body =
     failure.reason === 'unauthorized'

@@ -8,6 +8,7 @@ import type { JsonObject } from '../engine/jobs/types.js';
 import { chooseDevice } from '../engine/loader.js';
 import { Planner } from '../engine/planner/planner.js';
 import { createApp } from './app.js';
+import { frameGuardOptions, guardedWorkerEntry } from './guard/frame-guard.js';
 import { openPromptGuard } from './guard/prompt-guard.js';
 import { MediaInspector } from './inputs/media-inspector.js';
 import { type Logger, type LogTarget, openLog } from './operation/logging.js';
@@ -45,11 +46,12 @@ export async function serve(settings: ServeSettings, options: ServeOptions = {})
   const log = openLog(settings.logLevel, options.logTarget);
   for (const note of options.notes ?? []) log.warn(note);
   const config = options.config ?? readConfig();
+  const device = chooseDevice(settings.device ?? config.device);
   const parts = settings.soundTokenizerPath === null ? {} : { sound_tokenizer: settings.soundTokenizerPath };
   const { model, revision } = settings;
   const planner = await Planner.open({ model, revision, parts, config });
   try {
-    return await open(settings, { planner, log, config });
+    return await open(settings, { planner, log, config, device });
   } catch (error) {
     planner[Symbol.dispose]();
     throw error;
@@ -60,9 +62,10 @@ interface Opened {
   readonly planner: Planner;
   readonly log: Logger;
   readonly config: EngineConfig;
+  readonly device: string;
 }
 
-async function open(settings: ServeSettings, { planner, log, config }: Opened): Promise<RunningServer> {
+async function open(settings: ServeSettings, { planner, log, config, device }: Opened): Promise<RunningServer> {
   let sources: MetricSources | null = null;
   const metrics = openMetrics(() => sources);
   const described = planner.describe();
@@ -70,8 +73,9 @@ async function open(settings: ServeSettings, { planner, log, config }: Opened): 
   for (const note of guard.notes) log.warn(note);
   const engine = await openJobEngine({
     folder: settings.storagePath,
-    devices: [{ device: chooseDevice(settings.device ?? config.device), options: workerOptions(settings, config) }],
+    devices: [{ device, options: workerOptions(settings, config) }],
     queue: { limit: settings.maxQueue, lifetimeSeconds: settings.lifetimeSeconds },
+    ...(checksFrames(settings) ? { workerEntry: guardedWorkerEntry() } : {}),
     limits: { openMs: settings.initTimeoutSeconds * 1000 },
     log,
   });
@@ -84,6 +88,7 @@ async function open(settings: ServeSettings, { planner, log, config }: Opened): 
   const { queue, artifacts, uploads, events, supervisor, tokens } = engine;
   sources = { queue, supervisor, openStreams: () => events.followers };
   let isDraining = false;
+  const ending = new AbortController();
   const names =
     settings.servedModelNames.length > 0 ? settings.servedModelNames : [settings.model ?? config.model ?? described.id];
   const tracing = openTracing();
@@ -103,6 +108,7 @@ async function open(settings: ServeSettings, { planner, log, config }: Opened): 
     tracing,
     startedAt: Math.floor(Date.now() / 1000),
     isDraining: () => isDraining,
+    ending: ending.signal,
   };
   const stopWatching = watchJobs(context, log);
   const app = await createApp(context, log);
@@ -129,6 +135,7 @@ async function open(settings: ServeSettings, { planner, log, config }: Opened): 
       isDraining = true;
       log.info({ seconds: drainSeconds }, 'server drains');
       await supervisor.drain(drainSeconds * 1000);
+      ending.abort(new Error('the server ends'));
       stopWatching();
       await closeAll(app, engine, inspector);
       planner[Symbol.dispose]();
@@ -138,23 +145,29 @@ async function open(settings: ServeSettings, { planner, log, config }: Opened): 
 }
 
 async function closeAll(app: FastifyInstance, engine: JobEngine, inspector: MediaInspector): Promise<void> {
+  // Replies on their way are let go out; a client that does not read holds nobody up for long.
+  const limit = setTimeout(() => app.server.closeAllConnections(), 5000);
   await app.close();
+  clearTimeout(limit);
   inspector[Symbol.dispose]();
   await engine.close(0);
 }
 
 /** The device gets all cores but one, which answers clients. */
-function workerOptions(
-  { model, revision, threads, soundTokenizerPath }: ServeSettings,
-  config: EngineConfig,
-): JsonObject {
+function workerOptions(settings: ServeSettings, config: EngineConfig): JsonObject {
+  const { model, revision, threads, soundTokenizerPath } = settings;
   const cores = Math.max(1, availableParallelism() - 1);
   return {
     ...(model === undefined ? {} : { model }),
     ...(revision === undefined ? {} : { revision }),
     ...(soundTokenizerPath === null ? {} : { parts: { sound_tokenizer: soundTokenizerPath } }),
     threads: threads ?? config.threads ?? cores,
+    ...(checksFrames(settings) ? frameGuardOptions(settings.guard) : {}),
   };
+}
+
+function checksFrames({ guard }: ServeSettings): boolean {
+  return guard.isEnabled && guard.framesUrl !== null;
 }
 
 async function waitUntilReady({ supervisor }: JobEngine, limitSeconds: number): Promise<void> {

@@ -32,4 +32,6 @@ export interface ServerContext extends ServerEngine {
   readonly startedAt: number;
   /** Set while the server shuts down: it takes no further jobs. */
   readonly isDraining: () => boolean;
+  /** Aborts when the server ends: whoever still waits is told, open streams are closed. */
+  readonly ending: AbortSignal;
 }

@@ -1,16 +1,18 @@
 // A server's life: refusals at start-up, settings, draining, restarts that lose nothing, the same bytes afterwards.
 import { createHash } from 'node:crypto';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
 import { createClient, type VideoJob } from '../../src/protocol/index.js';
 import { root } from '../architecture/source-tree.js';
 import { runCli } from '../cli/run-cli.js';
+import { postJson } from './requests.js';
 import { startServer } from './start-server.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'orrery-life-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+cpSync(join(root, 'test/golden/data/tiny-nano'), join(folder, 'foreign'), { recursive: true });
 const serve = (...args: string[]) => runCli(['serve', ...args], { cwd: folder });
 
 describe('settings', { timeout: 60_000 }, () => {
@@ -46,10 +48,7 @@ describe('settings', { timeout: 60_000 }, () => {
     [['--config', 'none.yaml'], /--config none\.yaml: ENOENT/],
     [['--device', 'gpu'], /device gpu is unknown/],
     [['--guardrail-url', 'nowhere'], /nowhere is no URL/],
-    [
-      ['--model', join(root, 'test/golden/data/tiny-nano')],
-      /This checkpoint needs a guard model, and none is given\..*--no-guardrails/,
-    ],
+    [['--model', join(folder, 'foreign')], /This checkpoint needs a guard model, and none is given\..*--no-guardrails/],
   ])('that cannot be are refused: %j', async (args, message) => {
     const { code, stderr } = await serve(...args, '--storage-path', join(folder, 'store-refused'));
     expect(stderr).toMatch(message);
@@ -111,9 +110,15 @@ test('SIGTERM lets the running job finish and keeps the others', { timeout: 120_
   const running = await client.createVideo({ ...small, size: '128x128', num_frames: 17, num_inference_steps: 20 });
   const waiting = await client.createVideo(small);
   while ((await client.video(running.id)).status === 'queued') await new Promise((resolve) => setTimeout(resolve, 20));
+  // Who waits on the line behind it is told, and streams are closed.
+  const stranded = postJson(`${server.url}/v1/videos/sync`, { ...small, num_inference_steps: 3 });
+  const stream = await fetch(`${server.url}/v1/events`);
+  await new Promise((resolve) => setTimeout(resolve, 100));
   const code = server.stop();
   await new Promise((resolve) => setTimeout(resolve, 100));
   await expect(client.createVideo(small)).rejects.toMatchObject({ status: 503, reason: 'unavailable' });
+  expect((await stranded).status).toBe(503);
+  expect(await stream.text()).toContain(': hello');
   expect(await code).toBe(0);
 
   await using next = await startServer({ folder: place });

@@ -1,11 +1,12 @@
 // What a checkpoint can do, in words that a server can hand out: tasks with their defaults, trained sizes, embodiments.
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { isAbsolute, join, relative, resolve } from 'node:path';
 import { buckets, taskDefaults } from '../../pipeline/defaults.js';
 import type { TaskDefaults } from '../../pipeline/facts.js';
 import { domains } from '../../pipeline/plan/domains.js';
 import { type Task, tasks } from '../../pipeline/request.js';
 import type { OpenedModel } from '../checkpoint/open-model.js';
+import { packageRoot } from '../package-info.js';
 
 export interface ModelDescription {
   /** Its name in plans. */
@@ -61,9 +62,20 @@ export function describeModel({ checkpoint, facts, given, isRandom }: OpenedMode
     hasSound,
     actions:
       actionDim === null ? null : { maxDim: actionDim, domains: domains.filter((domain) => domain.id < facts.domains) },
-    needsGuardModel: given !== null && readMember(checkpoint.path, 'model_index.json', 'orrery_guard') !== 'blocklist',
+    needsGuardModel:
+      given !== null &&
+      !isOwn(checkpoint.path) &&
+      readMember(checkpoint.path, 'model_index.json', 'orrery_guard') !== 'blocklist',
     policyServer: readPolicyServer(checkpoint.path),
   };
+}
+
+/** Whether a checkpoint lies in the package: those make toys. */
+function isOwn(path: string): boolean {
+  return [['checkpoints'], ['test', 'golden', 'data']].some((parts) => {
+    const inside = relative(join(packageRoot(), ...parts), resolve(path));
+    return inside !== '' && !inside.startsWith('..') && !isAbsolute(inside);
+  });
 }
 
 function readPolicyServer(folder: string): Readonly<Record<string, unknown>> | null {

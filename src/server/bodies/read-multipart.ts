@@ -50,7 +50,7 @@ export async function readMultipart(
           path,
           fileName: part.filename ?? '',
           declaredType: part.mimetype,
-          bytes: await receive(part.file, path, () => part.file.truncated, part.fieldname, limits.fileBytes),
+          bytes: await receive(part.file, path, part.fieldname, limits.fileBytes),
         });
         continue;
       }
@@ -67,21 +67,17 @@ export async function readMultipart(
   return new RequestBody(values, files, true);
 }
 
-async function receive(
-  stream: Readable,
-  path: string,
-  isTruncated: () => boolean,
-  field: string,
-  limit: number,
-): Promise<number> {
+async function receive(stream: Readable, path: string, field: string, limit: number): Promise<number> {
   const file = createWriteStream(path, { flags: 'wx' });
+  // What comes after the limit is not waited for.
+  const full = new AbortController();
+  stream.once('limit', () => full.abort());
   try {
-    await pipeline(stream, file);
-    if (isTruncated()) throw tooLarge(field, limit);
+    await pipeline(stream, file, { signal: full.signal });
     return file.bytesWritten;
   } catch (error) {
     await rm(path, { force: true });
-    throw error;
+    throw full.signal.aborted ? tooLarge(field, limit) : error;
   }
 }
 

@@ -5,23 +5,39 @@ import { RequestError } from '../../protocol/index.js';
 
 const ends: ReadonlySet<string> = new Set(['completed', 'failed', 'cancelled', 'deleted']);
 
+/** Whoever waited has closed the connection; there is nobody to answer. */
+export class CallerGoneError extends Error {
+  override readonly name = 'CallerGoneError';
+
+  constructor() {
+    super('The caller has left.');
+  }
+}
+
 /** How long to wait, and for whom. */
 export interface Patience {
   readonly timeoutSeconds: number;
   /** Aborts when the caller has left. */
   readonly signal: AbortSignal;
+  /** Aborts when the server ends. */
+  readonly ending: AbortSignal;
 }
 
 /**
  * Waits until a job has ended. A caller that leaves, or waits too long, cancels it.
- * @throws RequestError `timeout`; the signal's reason when the caller has left
+ * @throws RequestError `timeout`, or `unavailable` when the server ends; the signal's reason when the caller has left
  */
-export async function awaitJob(queue: JobQueue, id: string, { timeoutSeconds, signal }: Patience): Promise<JobRecord> {
-  const isOver = await waitForEnd(queue, id, timeoutSeconds * 1000, signal);
+export async function awaitJob(
+  queue: JobQueue,
+  id: string,
+  { timeoutSeconds, signal, ending }: Patience,
+): Promise<JobRecord> {
+  const isOver = await waitForEnd(queue, id, timeoutSeconds * 1000, AbortSignal.any([signal, ending]));
   const record = await queue.get(id);
   if (isOver && record !== null) return record;
   await queue.cancel(id);
   signal.throwIfAborted();
+  if (ending.aborted) throw new RequestError('unavailable', null, 'The server is shutting down; try again later.');
   throw new RequestError('timeout', null, `Video generation timed out after ${timeoutSeconds.toFixed(1)}s.`);
 }
 
@@ -51,7 +67,7 @@ function waitForEnd(queue: JobQueue, id: string, timeoutMs: number, signal: Abor
 export function goneSignal(reply: FastifyReply): AbortSignal {
   const gone = new AbortController();
   reply.raw.once('close', () => {
-    if (!reply.raw.writableFinished) gone.abort(new Error('the client has left'));
+    if (!reply.raw.writableFinished) gone.abort(new CallerGoneError());
   });
   return gone.signal;
 }

@@ -11,6 +11,9 @@ export function watchJobs(context: Pick<ServerContext, 'queue' | 'metrics' | 'tr
       if (record === null) return;
       metrics.ended(record);
       tracing.job(record);
+      // The prompt passed at the door: what was blocked later were the frames.
+      if (record.error?.code === 'prompt_blocked')
+        metrics.judged({ checker: 'frames', subject: 'frames', outcome: 'blocked', category: null, seconds: 0 });
       const { kind, requestId, status, timings, error, attempts } = record;
       const line = {
         job: id,

@@ -88,7 +88,11 @@ export class PolicySession {
       priority,
       deadlineAt: Date.now() + settings.syncTimeoutSeconds * 1000,
     });
-    const done = await awaitJob(queue, record.id, { timeoutSeconds: settings.syncTimeoutSeconds, signal: this.#gone });
+    const done = await awaitJob(queue, record.id, {
+      timeoutSeconds: settings.syncTimeoutSeconds,
+      signal: this.#gone,
+      ending: context.ending,
+    });
     const action = viewAction(done);
     await drop(context, record.id);
     if (done.status !== 'completed' || action === null) {

@@ -42,7 +42,7 @@ export function addEventRoutes(app: FastifyInstance, context: ServerContext): vo
 }
 
 async function stream(
-  { events }: ServerContext,
+  { events, ending }: ServerContext,
   topic: EventTopic,
   request: FastifyRequest<{ Querystring: Readonly<Record<string, unknown>> }>,
   reply: FastifyReply,
@@ -50,6 +50,7 @@ async function stream(
   const { raw } = reply;
   const stop = new AbortController();
   raw.once('close', () => stop.abort());
+  const signal = AbortSignal.any([stop.signal, ending]);
   reply.hijack();
   for (const [name, value] of Object.entries(reply.getHeaders())) if (value !== undefined) raw.setHeader(name, value);
   raw.writeHead(200, {
@@ -60,11 +61,11 @@ async function stream(
   raw.write(': hello\nretry: 2000\n\n');
   const alive = setInterval(() => raw.write(': keep-alive\n\n'), keepAliveMs);
   try {
-    for await (const event of events.follow(topic, { since: readSince(request), signal: stop.signal })) {
-      if (!raw.write(formatEvent(event))) await drained(raw, stop.signal);
+    for await (const event of events.follow(topic, { since: readSince(request), signal })) {
+      if (!raw.write(formatEvent(event))) await drained(raw, signal);
     }
   } catch (error) {
-    if (!stop.signal.aborted) request.log.error({ err: error }, 'event stream broke off');
+    if (!signal.aborted) request.log.error({ err: error }, 'event stream broke off');
   } finally {
     clearInterval(alive);
     raw.end();

@@ -96,7 +96,7 @@ export async function makePictures(
   const pictures: MadePicture[] = [];
   for (const [i, id] of jobs.entries()) {
     try {
-      const record = await awaitJob(context.queue, id, { timeoutSeconds, signal });
+      const record = await awaitJob(context.queue, id, { timeoutSeconds, signal, ending: context.ending });
       if (record.status !== 'completed') {
         await cancelAll(context, jobs.slice(i + 1));
         return { pictures: [], failed: record };

@@ -19,29 +19,26 @@ export function addModelRoutes(app: FastifyInstance, context: ServerContext): vo
     }),
   );
 
-  // Names of models have slashes in them.
-  app.get<{ Params: { '*': string } }>(
-    '/v1/models/*',
-    {
-      schema: documented({
-        summary: 'A model with its tasks, defaults and limits',
-        tags,
-        params: Type.Object({ '*': Type.String({ description: 'Name of the model.' }) }),
-        reply: ModelDetails,
-        errors: [404],
-      }),
-    },
-    (request): ModelDetails => {
-      const name = request.params['*'];
-      if (!context.modelNames.includes(name)) {
-        throw new RequestError(
-          'not_found',
-          'model',
-          `The model ${name.slice(0, 200)} does not exist; GET /v1/models lists what does.`,
-        );
-      }
-      return describeDetails(context, name);
-    },
+  const schema = documented({
+    summary: 'A model with its tasks, defaults and limits',
+    tags,
+    params: Type.Object({ id: Type.String({ description: 'Name of the model.' }) }),
+    reply: ModelDetails,
+    errors: [404],
+  });
+  app.get<{ Params: { id: string } }>('/v1/models/:id', { schema }, (request) => findModel(context, request.params.id));
+  // Names of models have slashes in them, which not every client encodes.
+  app.get<{ Params: { '*': string } }>('/v1/models/*', { schema: { hide: true } }, (request) =>
+    findModel(context, request.params['*']),
+  );
+}
+
+function findModel(context: ServerContext, name: string): ModelDetails {
+  if (context.modelNames.includes(name)) return describeDetails(context, name);
+  throw new RequestError(
+    'not_found',
+    'model',
+    `The model ${name.slice(0, 200)} does not exist; GET /v1/models lists what does.`,
   );
 }
 

@@ -41,7 +41,11 @@ export function addVideoSyncRoute(app: FastifyInstance, context: ServerContext):
       transient: true,
       deadlineAt: Date.now() + syncTimeoutSeconds * 1000,
     });
-    const done = await awaitJob(context.queue, record.id, { timeoutSeconds: syncTimeoutSeconds, signal: gone });
+    const done = await awaitJob(context.queue, record.id, {
+      timeoutSeconds: syncTimeoutSeconds,
+      signal: gone,
+      ending: context.ending,
+    });
     if (done.status !== 'completed') return sendFailure(request, reply, describeEnd(done, 'Video generation failed'));
     const named = prepared.wire.fields.model;
     addTimings(reply, done, typeof named === 'string' ? named : context.modelNames[0]);
