@@ -74,8 +74,6 @@ function compile() {
 }
 
 if (existsSync(join(root, 'src'))) {
-  // Without the trained checkpoint the small golden one stands in as the default.
-  if (!existsSync(join(root, 'checkpoints/micro/model_index.json'))) run(join(root, 'scripts/goldens.mjs'), 'unpack');
   mkdirSync(join(root, 'dist'), { recursive: true });
   if (process.argv.includes('--transpile')) transpile();
   else compile();

@@ -24,7 +24,6 @@ describe('Orrery', () => {
   it('names its checkpoint and device', () => {
     expect(orrery.model).toBe('tiny-nano');
     expect(orrery.device).toBe('cpu');
-    expect(orrery.isRandom).toBe(false);
   });
 
   it('plans the same in either form of request', async () => {

@@ -109,11 +109,6 @@ export class Orrery implements AsyncDisposable {
     return this.#model.checkpoint.path;
   }
 
-  /** Its weights are random: results are noise of the right form. */
-  get isRandom(): boolean {
-    return this.#model.isRandom;
-  }
-
   get device(): string {
     return this.#device;
   }

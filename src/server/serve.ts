@@ -121,7 +121,7 @@ async function open(settings: ServeSettings, { planner, log, config, device }: O
   }
   supervisor.start();
   const url = addressOf(app);
-  log.info({ url, model: context.modelNames[0], random_weights: described.isRandom }, 'server listens');
+  log.info({ url, model: context.modelNames[0] }, 'server listens');
   const ready = waitUntilReady(engine, settings.initTimeoutSeconds).then(() => log.info('device is ready'));
   // Whoever does not wait for it learns of a failure by `/ready` and the log.
   ready.catch((error: unknown) => log.error({ err: error }, 'device is not ready'));

@@ -65,9 +65,9 @@ export function runCli(args: readonly string[], { cwd, env = {}, onStart, throug
   });
 }
 
-/** Lines of stderr that are no progress and do not speak of the default checkpoint. */
+/** Lines of stderr that are no progress. */
 export function complaints({ stderr }: CliRun): readonly string[] {
-  return stderr.split('\n').filter((line) => line !== '' && !/^(note: no --model|denoise )/.test(line));
+  return stderr.split('\n').filter((line) => line !== '' && !line.startsWith('denoise '));
 }
 
 /** Whatever a folder holds, hidden files included. */

@@ -41,9 +41,6 @@ export async function runGenerate(flags: GenerateFlags): Promise<void> {
       }),
   });
   progress.clear();
-  if (orrery.isRandom) {
-    screen.note(`note: no --model given, using ${orrery.path}: its weights are random, so the result is noise`);
-  }
   const generation = start(orrery, { flags, read, original, signal });
   const artifact = await screen.follow(generation);
   if (original !== undefined) await screen.compare(original, artifact);

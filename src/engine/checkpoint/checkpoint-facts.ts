@@ -6,15 +6,14 @@ import { parseWanVaeConfig } from '../../models/wan-vae/index.js';
 import type { CheckpointFacts } from '../../pipeline/facts.js';
 import { loadTokenizer } from '../../tokenizer/index.js';
 import type { Checkpoint } from '../../weights/index.js';
-import { type CheckpointDefaults, readCheckpointDefaults } from './checkpoint-defaults.js';
+import { readCheckpointDefaults } from './checkpoint-defaults.js';
 
 /**
  * Reads the facts.
  * @param id how the checkpoint is named in plans
- * @param fallback defaults where the checkpoint states none of its own
  * @throws CheckpointError, ConfigError or TokenizerError naming the file
  */
-export function readCheckpointFacts(checkpoint: Checkpoint, id: string, fallback: CheckpointDefaults): CheckpointFacts {
+export function readCheckpointFacts(checkpoint: Checkpoint, id: string): CheckpointFacts {
   const transformerPart = checkpoint.part('transformer');
   const transformer = parseTransformerConfig(transformerPart.config, transformerPart.path);
   const vaePart = checkpoint.part('vae');
@@ -22,7 +21,6 @@ export function readCheckpointFacts(checkpoint: Checkpoint, id: string, fallback
   const soundPart =
     transformer.sound !== null && checkpoint.has('sound_tokenizer') ? checkpoint.part('sound_tokenizer') : null;
   const sound = soundPart === null ? null : parseSoundTokenizerConfig(soundPart.config, soundPart.path);
-  const stated = readCheckpointDefaults(checkpoint.index.orreryDefaults, checkpoint.path);
   return {
     id,
     family: transformer.mlp === 'relu2' ? 'edge' : 'nano',
@@ -31,7 +29,7 @@ export function readCheckpointFacts(checkpoint: Checkpoint, id: string, fallback
     actionDim: transformer.action?.dim ?? null,
     domains: transformer.action?.domains ?? 0,
     distilledSigmas: checkpoint.index.distilledSigmas ?? null,
-    defaults: { ...fallback, ...stated },
+    defaults: readCheckpointDefaults(checkpoint.index.orreryDefaults, checkpoint.path),
     spatialCompression: vae.spatialFactor,
     temporalCompression: vae.temporalFactor,
     sound: sound === null ? null : { sampleRate: sound.sampleRate, hop: sound.hop },

@@ -3,7 +3,7 @@ import type { CheckpointFacts } from '../../pipeline/facts.js';
 import { type Checkpoint, openCheckpoint, type PullProgress, resolveCheckpoint } from '../../weights/index.js';
 import type { EngineConfig } from '../config.js';
 import { checkpointName, readCheckpointFacts } from './checkpoint-facts.js';
-import { findDefaultCheckpoint, randomDefaults } from './default-checkpoint.js';
+import { findDefaultCheckpoint } from './default-checkpoint.js';
 
 /** A checkpoint that is open. */
 export interface OpenedModel {
@@ -11,8 +11,6 @@ export interface OpenedModel {
   readonly facts: CheckpointFacts;
   /** As the caller named it; null for the package's own. */
   readonly given: string | null;
-  /** Its weights are random: results are noise of the right form. */
-  readonly isRandom: boolean;
 }
 
 /** Which checkpoint, and how it may be fetched. */
@@ -32,12 +30,13 @@ export interface ModelOptions {
  */
 export async function openModel(options: ModelOptions, config: EngineConfig): Promise<OpenedModel> {
   const given = options.model ?? config.model ?? null;
-  const place = given === null ? { ...findDefaultCheckpoint(), isLocal: true } : await resolve(given, options, config);
+  const place =
+    given === null ? { path: findDefaultCheckpoint(), isLocal: true } : await resolve(given, options, config);
   const checkpoint = openCheckpoint(place.path, { parts: options.parts ?? {} });
   try {
     const id = checkpointName(given ?? '', place.path, place.isLocal);
-    const facts = readCheckpointFacts(checkpoint, id, place.isRandom ? randomDefaults : {});
-    return { checkpoint, facts, given, isRandom: place.isRandom };
+    const facts = readCheckpointFacts(checkpoint, id);
+    return { checkpoint, facts, given };
   } catch (error) {
     checkpoint[Symbol.dispose]();
     throw error;
@@ -48,7 +47,7 @@ async function resolve(
   model: string,
   { revision, onDownload, signal }: ModelOptions,
   { cacheDir, token, endpoint, offline }: EngineConfig,
-): Promise<{ readonly path: string; readonly isLocal: boolean; readonly isRandom: false }> {
+): Promise<{ readonly path: string; readonly isLocal: boolean }> {
   const { path, source } = await resolveCheckpoint(model, {
     cacheDir,
     offline,
@@ -58,5 +57,5 @@ async function resolve(
     ...(signal === undefined ? {} : { signal }),
     ...(onDownload === undefined ? {} : { onProgress: onDownload }),
   });
-  return { path, isLocal: source === 'local', isRandom: false };
+  return { path, isLocal: source === 'local' };
 }

@@ -15,7 +15,6 @@ export interface ModelDescription {
   readonly path: string;
   /** As the caller named it; null for the package's own. */
   readonly given: string | null;
-  readonly isRandom: boolean;
   readonly family: 'nano' | 'edge';
   readonly tasks: readonly { readonly task: Task; readonly defaults: TaskDefaults }[];
   /** Sizes it was trained with, as `1280x720`, by tier. */
@@ -40,7 +39,7 @@ export interface ModelDescription {
 }
 
 /** Describes an opened checkpoint. */
-export function describeModel({ checkpoint, facts, given, isRandom }: OpenedModel): ModelDescription {
+export function describeModel({ checkpoint, facts, given }: OpenedModel): ModelDescription {
   const { id, family, hasSound, actionDim, distilledSigmas, spatialCompression } = facts;
   const isPossible = (task: Task) => {
     if (distilledSigmas !== null)
@@ -52,7 +51,6 @@ export function describeModel({ checkpoint, facts, given, isRandom }: OpenedMode
     id,
     path: checkpoint.path,
     given,
-    isRandom,
     family,
     tasks: tasks.filter(isPossible).map((task) => ({ task, defaults: taskDefaults(task, facts) })),
     resolutions: Object.fromEntries(

@@ -124,10 +124,7 @@ function examineCheckpoint(config: EngineConfig): Finding {
   if (config.model !== undefined)
     return { name: 'checkpoint', status: 'ok', value: `${config.model} (ORRERY_MODEL)`, remedy: null };
   try {
-    const { path, isRandom } = findDefaultCheckpoint();
-    if (!isRandom) return { name: 'checkpoint', status: 'ok', value: path, remedy: null };
-    const remedy = 'for real results: orrery pull nvidia/Cosmos3-Nano, then --model nvidia/Cosmos3-Nano';
-    return { name: 'checkpoint', status: 'note', value: `${path} (random weights)`, remedy };
+    return { name: 'checkpoint', status: 'ok', value: findDefaultCheckpoint(), remedy: null };
   } catch (error) {
     return {
       name: 'checkpoint',

@@ -35,7 +35,6 @@ export const ModelDetails = Type.Object({
   ...modelFields,
   family: Type.String(),
   device: Type.String(),
-  random_weights: flagSwitch('The weights are random: results are noise of the right form.'),
   tasks: list(TaskCard, 'Tasks with their defaults.'),
   limits: Type.Object({
     max_pixels: Type.Integer(),

@@ -78,7 +78,6 @@ function describeDetails(context: ServerContext, name: string): ModelDetails {
     ...describeCard(context, name),
     family: model.family,
     device: supervisor.workers[0]?.device ?? 'none',
-    random_weights: model.isRandom,
     tasks: model.tasks.map(({ task, defaults }) => ({
       task,
       width: defaults.width,

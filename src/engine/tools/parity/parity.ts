@@ -111,7 +111,7 @@ class Models {
 
   #load(checkpoint: Checkpoint, name: string): Model {
     const { networks } = loadNetworks(checkpoint, this.backend);
-    const facts = readCheckpointFacts(checkpoint, name, {});
+    const facts = readCheckpointFacts(checkpoint, name);
     return {
       networks,
       tokenizer: facts.tokenizer,
