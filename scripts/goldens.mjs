@@ -1,5 +1,6 @@
 // Packs the golden cases that the tests need into `test/golden/packed/`, and unpacks them into `test/golden/data/`.
 //   node scripts/goldens.mjs pack FOLDER    pick and compress from a folder laid out like the golden cases
+//   node scripts/goldens.mjs pack FOLDER micro    the same for cases of the micro checkpoint, which lie in a folder of their own
 //   node scripts/goldens.mjs unpack         done by the tests before they run
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
@@ -19,7 +20,11 @@ const dropped = {
   sound_tokenizer: /_random$/,
 };
 
-function drops(caseName, tensor) {
+// Of the micro cases: the first velocity and the last latents tell what lies between.
+const droppedMicro = /^(noise\/vision|step00\/(uncond|latents|action_latents)|step0[12]\/|step03\/(cond|uncond)\/)/;
+
+function drops(caseName, tensor, isMicro) {
+  if (isMicro) return droppedMicro.test(tensor) && !(caseName === 'action_policy' && tensor === 'noise/vision');
   if (tensor === 'video_u8' && !keepsVideo.has(caseName)) return true;
   return dropped[caseName]?.test(tensor) ?? false;
 }
@@ -28,7 +33,7 @@ function drops(caseName, tensor) {
 function prune(buffer, drop) {
   const length = Number(buffer.readBigUInt64LE(0));
   const header = JSON.parse(buffer.subarray(8, 8 + length).toString());
-  const kept = {};
+  const kept = header.__metadata__ ? { __metadata__: header.__metadata__ } : {};
   const parts = [];
   let at = 0;
   for (const [name, entry] of Object.entries(header)) {
@@ -51,19 +56,25 @@ function files(folder) {
   );
 }
 
-function pack(from) {
-  rmSync(packed, { recursive: true, force: true });
+function pack(from, group) {
+  const target = group ? join(packed, group) : packed;
+  const isStale = (name) => group !== undefined || name !== 'micro';
+  if (existsSync(target))
+    for (const name of readdirSync(target).filter(isStale)) rmSync(join(target, name), { recursive: true });
   let total = 0;
   for (const file of files(from)) {
     const path = relative(from, file);
     if (path.endsWith('.md')) continue;
     let bytes = readFileSync(file);
     const name = /^cases\/(.+)\.safetensors$/.exec(path)?.[1];
-    if (name) bytes = prune(bytes, (tensor) => drops(name, tensor));
+    if (name) bytes = prune(bytes, (tensor) => drops(name, tensor, group === 'micro'));
+    // Generation has no language head.
+    if (/^transformer\/.+\.safetensors$/.test(path.split('/').slice(1).join('/')))
+      bytes = prune(bytes, (tensor) => /^lm_head\./.test(tensor));
     const out = brotliCompressSync(bytes);
     total += out.length;
-    mkdirSync(dirname(join(packed, path)), { recursive: true });
-    writeFileSync(`${join(packed, path)}.br`, out);
+    mkdirSync(dirname(join(target, path)), { recursive: true });
+    writeFileSync(`${join(target, path)}.br`, out);
   }
   console.log(`packed ${(total / 1e6).toFixed(2)} MB`);
 }
@@ -77,7 +88,7 @@ function unpack() {
   }
 }
 
-if (process.argv[2] === 'pack' && process.argv[3]) pack(process.argv[3]);
+if (process.argv[2] === 'pack' && process.argv[3]) pack(process.argv[3], process.argv[4]);
 else if (process.argv[2] === 'unpack') unpack();
 else {
   console.error('usage: node scripts/goldens.mjs pack FOLDER | unpack');

@@ -11,7 +11,7 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const parts = ['tokenizer', 'vae', 'sound_tokenizer', 'scheduler', 'opencv_controls'];
 const suites = [
   { name: 'the reference', golden: goldenFolder, checkpoints: goldenFolder, parts },
-  { name: 'the trained checkpoint', golden: here('micro'), checkpoints: here('../../checkpoints'), parts: [] },
+  { name: 'the trained checkpoint', golden: here('data/micro'), checkpoints: here('../../checkpoints'), parts: [] },
 ];
 
 describe.each(suites)('parity with $name', ({ golden, checkpoints, parts }) => {

@@ -1,6 +1,6 @@
 """Writes golden cases of the micro checkpoint from this side: float32, CPU, the layout of test/golden/data.
 
-    python write_cases.py --checkpoint ../../checkpoints/micro --out ../../test/golden/micro
+    python write_cases.py --checkpoint ../../checkpoints/micro --out ../../out/micro-cases
 """
 
 import argparse
