@@ -55,6 +55,7 @@ const variants = {
     { ...product, VECTOR: 0 },
     { ...product, TYPE: 'float', OUT: 'float', TENSOR: 0, VECTOR: 0 },
   ],
+  'hopper/attention': [attention, { ...attention, SEGMENTS: 1, CAUSAL: 1 }],
   'products/attention': [
     { D: 128, DP: 128, WARPS: 8, BN: 32, STAGES: 2, ...attention },
     { D: 18, DP: 32, WARPS: 8, BN: 64, STAGES: 2, ...attention, CAUSAL: 1 },
@@ -84,7 +85,8 @@ const jobs = files
 
 async function compile({ path, name, defines }) {
   const flags = Object.entries(defines).map(([key, value]) => `-D${key}=${value}`);
-  const targets = passes.map(
+  const served = name.startsWith('hopper/') ? passes.filter(([virtual]) => virtual === '90a') : passes;
+  const targets = served.map(
     ([virtual, chips]) => `-gencode=arch=compute_${virtual},code=[${chips.map((chip) => `sm_${chip}`)}]`,
   );
   const key = createHash('sha256')

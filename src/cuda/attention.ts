@@ -3,6 +3,7 @@
 import * as guards from '../backend/guards.js';
 import { type AttentionOptions, type KeySegment, ShapeError, type Tensor } from '../backend/index.js';
 import { floatType, type Gemm } from './gemm.js';
+import { launchHopperAttention, servesHopperAttention } from './kernels/hopper/attention.js';
 import { castInto } from './kernels/layout/cast.js';
 import { copyRows } from './kernels/layout/copy-rows.js';
 import { largestHead, launchAttention } from './kernels/products/attention.js';
@@ -49,7 +50,9 @@ export function attention(
       length,
     }));
     const [from, to] = [query.address, out.address];
-    launchAttention(r, { out: to, q: from, rows, heads, d, segments: operands, causal, scale: factor });
+    const whole = { out: to, q: from, rows, heads, d, segments: operands, causal, scale: factor };
+    if (servesHopperAttention(r, whole)) launchHopperAttention(r, whole);
+    else launchAttention(r, whole);
     return out;
   }
   r.tensors.run(() => {

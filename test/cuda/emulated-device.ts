@@ -11,7 +11,7 @@ export function openEmulatedDevice(
   folder: string,
   { guarded = true }: { readonly guarded?: boolean } = {},
 ): CudaBackend {
-  const { driver, state } = createFakeDriver({ totalBytes: 2 ** 32, onLaunch: createHostRunner() });
+  const { driver, state } = createFakeDriver({ totalBytes: 2 ** 32, capability: [8, 9], onLaunch: createHostRunner() });
   return createBackendOn(
     {
       device: new Device(driver, 0),

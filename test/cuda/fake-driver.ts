@@ -275,6 +275,12 @@ export function createFakeDriver(options: FakeDriverOptions = {}): { driver: Dri
       value[0] = 0;
       return 0;
     },
+    cuTensorMapEncodeTiled: (map, _type, rank, address, size, _strides, box) =>
+      call('cuTensorMapEncodeTiled', () => {
+        const words = new BigUint64Array(map.buffer, map.byteOffset, 16);
+        words.set([BigInt(rank), BigInt(address), ...size, ...Array.from(box, BigInt)]);
+        return 0;
+      }),
     cuLaunchKernel: (kernel, gridX, gridY, gridZ, blockX, _blockY, _blockZ, sharedBytes_, stream, parameters) => {
       const { module, name } = kernels.get(kernel) ?? { module: '', name: '' };
       const launch: FakeLaunch = {

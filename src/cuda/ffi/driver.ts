@@ -46,6 +46,20 @@ export interface Driver {
   cuModuleGetFunction(kernel: BigUint64Array, module: number, name: string): number;
   cuFuncSetAttribute(kernel: number, attribute: number, value: number): number;
   cuFuncGetAttribute(value: Int32Array, attribute: number, kernel: number): number;
+  cuTensorMapEncodeTiled(
+    map: Uint8Array,
+    type: number,
+    rank: number,
+    address: number,
+    size: BigUint64Array,
+    strides: BigUint64Array,
+    box: Uint32Array,
+    elementStrides: Uint32Array,
+    interleave: number,
+    swizzle: number,
+    promotion: number,
+    fill: number,
+  ): number;
   cuLaunchKernel(
     kernel: number,
     gridX: number,
@@ -76,6 +90,9 @@ export const CU_STREAM_CAPTURE_MODE_RELAXED = 2;
 export const CU_EVENT_DEFAULT = 0;
 export const CU_EVENT_DISABLE_TIMING = 2;
 export const CU_MEMHOSTALLOC_PORTABLE = 1;
+export const CU_TENSOR_MAP_DATA_TYPE_BFLOAT16 = 9;
+export const CU_TENSOR_MAP_SWIZZLE_128B = 3;
+export const CU_TENSOR_MAP_L2_PROMOTION_L2_256B = 3;
 export const CU_FUNC_ATTRIBUTE_MAX_DYNAMIC_SHARED_SIZE_BYTES = 8;
 
 /**
@@ -129,6 +146,20 @@ export function openDriver(): Driver {
     cuModuleGetFunction: declare('cuModuleGetFunction', 'int', ['void *', 'uintptr_t', 'str']),
     cuFuncSetAttribute: declare('cuFuncSetAttribute', 'int', ['uintptr_t', 'int', 'int']),
     cuFuncGetAttribute: declare('cuFuncGetAttribute', 'int', ['void *', 'int', 'uintptr_t']),
+    cuTensorMapEncodeTiled: declare('cuTensorMapEncodeTiled', 'int', [
+      'void *',
+      'int',
+      'uint32_t',
+      'uintptr_t',
+      'void *',
+      'void *',
+      'void *',
+      'void *',
+      'int',
+      'int',
+      'int',
+      'int',
+    ]),
     cuLaunchKernel: declare('cuLaunchKernel', 'int', [
       'uintptr_t',
       'uint32_t',

@@ -1,0 +1,47 @@
+// Descriptions of tensors for the copy engine: bfloat16, three dimensions, boxes of 128-byte rows in the 128-byte swizzle.
+import { addressOf } from '../../../native/index.js';
+import {
+  CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+  CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+  CU_TENSOR_MAP_SWIZZLE_128B,
+  type Driver,
+} from '../../ffi/driver.js';
+import { CudaError } from '../../ffi/errors.js';
+
+/** Bytes of a description. */
+export const tensorMapBytes = 128;
+const alignment = 64;
+
+/** A dense tensor, innermost dimension first, and the box that one copy takes. */
+export interface BoxedTensor {
+  readonly address: number;
+  readonly size: readonly [x: number, y: number, z: number];
+  readonly box: readonly [x: number, y: number, z: number];
+}
+
+/**
+ * What lies outside the tensor is read as zero.
+ * @throws CudaError where the driver refuses the sizes
+ */
+export function encodeTensorMap(driver: Driver, { address, size, box }: BoxedTensor): Uint8Array {
+  const room = new Uint8Array(tensorMapBytes + alignment);
+  const misplaced = Number(addressOf(room) % BigInt(alignment));
+  const map = room.subarray((alignment - misplaced) % alignment).subarray(0, tensorMapBytes);
+  const rowBytes = 2 * size[0];
+  const code = driver.cuTensorMapEncodeTiled(
+    map,
+    CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+    size.length,
+    address,
+    BigUint64Array.from(size, BigInt),
+    BigUint64Array.of(BigInt(rowBytes), BigInt(rowBytes * size[1])),
+    Uint32Array.from(box),
+    Uint32Array.of(1, 1, 1),
+    0,
+    CU_TENSOR_MAP_SWIZZLE_128B,
+    CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+    0,
+  );
+  if (code !== 0) throw new CudaError('cuTensorMapEncodeTiled', code, `a box ${box.join('x')} of ${size.join('x')}`);
+  return map;
+}
