@@ -46,9 +46,23 @@ const variants = {
   'rows/layer-norm': [{ TYPE: 'bf16', TABLE: 'float', BIAS: 1, ...row, C: 1152, THREADS: 32, ROWS: 8 }],
   'rows/mean': [{ TYPE: 'bf16', THREADS: 32 }],
   'rows/rope': [{ TYPE: 'float', TABLE: 'float', INDEX: 'u32' }],
-  'rows/heads-rope': [{ TYPE: 'bf16', NORM: 'float', TABLE: 'float', D: 128, VEC: 2 }],
+  'rows/heads-rope': [
+    { TYPE: 'bf16', NORM: 'float', TABLE: 'float', D: 128, VEC: 8, TVEC: 4, LANES: 8, BATCH: 4, PER: 48 },
+    { TYPE: 'bf16', NORM: 'float', TABLE: 'float', D: 18, VEC: 1, TVEC: 1, LANES: 16, BATCH: 4, PER: 6 },
+  ],
+  'rows/add-norm': [
+    { TYPE: 'bf16', TABLE: 'float', ADD: 1, QUANTIZE: 0, ...row },
+    { TYPE: 'bf16', TABLE: 'float', ADD: 1, QUANTIZE: 1, ...row },
+  ],
+  'rows/quantize-rows': [
+    { TYPE: 'bf16', SWIGLU: 0, ...row },
+    { TYPE: 'bf16', SWIGLU: 1, ...row, C: 12288 },
+  ],
+  'random/random-fill': [{ DST: 'bf16' }],
   'rows/softmax-rows': [{ TYPE: 'bf16', SEGMENTS: 2, CAUSAL: 1 }],
   'products/pack-weight': [{ SRC: 'e4m3', DST: 'bf16' }],
+  'products/dequantize-rows': [{ TYPE: 'bf16', ...flat }],
+  'products/finish-product': [{ TYPE: 'bf16', BIAS: 'float', ...flat }],
   'products/fold-taps': [{ TYPE: 'bf16', BIAS: 'float' }],
   'products/conv': [
     product,
@@ -56,6 +70,8 @@ const variants = {
     { ...product, TYPE: 'float', OUT: 'float', TENSOR: 0, VECTOR: 0 },
   ],
   'hopper/attention': [attention, { ...attention, SEGMENTS: 1, CAUSAL: 1 }],
+  'hopper/attention-fp8': [{}],
+  'hopper/fp8-heads': [{ SEGMENTS: 2 }],
   'products/attention': [
     { D: 128, DP: 128, WARPS: 8, BN: 32, STAGES: 2, ...attention },
     { D: 18, DP: 32, WARPS: 8, BN: 64, STAGES: 2, ...attention, CAUSAL: 1 },

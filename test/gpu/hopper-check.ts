@@ -13,7 +13,8 @@ interface Sizes {
 }
 
 const d = 128;
-const limit = 8e-3;
+const fp8 = process.argv[2] === 'fp8';
+const limit = fp8 ? 8e-2 : 8e-3;
 const all: readonly Sizes[] = [
   { rows: 1, heads: 4, groups: 1, keys: [[1, 1]] },
   { rows: 64, heads: 4, groups: 1, keys: [[176, 176]] },
@@ -78,7 +79,7 @@ function normal(): number {
   return Math.sqrt(-2 * Math.log(next())) * Math.cos(2 * Math.PI * next());
 }
 
-const b = openGpu('bf16');
+const b = openGpu('bf16', { fp8Attention: fp8 });
 let failed = 0;
 for (const { rows, heads, groups, keys, causal = false } of all) {
   const random = (count: number, size: number, poisonFrom = count) => {

@@ -2,12 +2,12 @@
 // While one group takes its softmax the other has the tensor cores, and each group's next scores are multiplied during its own
 // softmax (the schedule of FlashAttention-3, Shah et al. 2024, sections 3.1 and 3.2). Key segments follow each other as if
 // concatenated. Blocks stay resident and walk over (head, 128 query rows), heads that share keys next to each other.
-#include "hopper.cuh"
-
 #define D 128
 #define BM 128
 #define BN 176
 #define STAGES 2
+#include "attention.cuh"
+
 #define Q_HALF (BM * 128)
 #define KV_HALF (BN * 128)
 #define KV_BYTES (2 * KV_HALF)
@@ -19,10 +19,6 @@ struct alignas(64) Operands {
   TensorMap v[SEGMENTS];
   const i32* length[SEGMENTS]; // rows that count, or null
   i32 rows[SEGMENTS];
-};
-
-struct Barriers {
-  u32 q_full, q_empty, k_full, k_empty, v_full, v_empty; // addresses; those of keys and values have one per stage, 8 bytes apart
 };
 
 // The key tile `index`: its segment, first row and rows that count.
@@ -51,29 +47,6 @@ struct Walk {
       index -= count;
     }
     return tile;
-  }
-};
-
-// Position in a ring of stages.
-struct Ring {
-  u32 stage, phase;
-  __device__ __forceinline__ void next() {
-    if (++stage == STAGES) {
-      stage = 0;
-      phase ^= 1;
-    }
-  }
-};
-
-struct Work {
-  i32 blocks, blocks_a_group, heads_a_group, rows;
-
-  // Query block and head of a piece of work: the heads that share keys follow each other, then the next rows.
-  __device__ __forceinline__ void place(i32 index, i32& first, i32& head, i32& key_head) const {
-    key_head = index / blocks_a_group;
-    i32 inside = index % blocks_a_group;
-    first = inside / heads_a_group * BM;
-    head = key_head * heads_a_group + inside % heads_a_group;
   }
 };
 
@@ -128,45 +101,8 @@ __device__ __forceinline__ void start_sums(float (&o)[64], const u32 (&p)[44], u
   pin(o);
 }
 
-// Running softmax of this thread's two rows.
-struct Softmax {
-  float top[2], total[2], factor;
-
-  // Scores to weights; `scale` receives what sums so far are multiplied with.
-  __device__ __forceinline__ void take(float (&s)[88], float (&scale)[2]) {
-    UNROLL for (int half = 0; half < 2; half++) {
-      float most = top[half];
-      UNROLL for (int i = 0; i < 44; i++) most = fmaxf(most, s[i / 2 * 4 + half * 2 + i % 2]);
-      most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 1));
-      most = fmaxf(most, __shfl_xor_sync(0xffffffffu, most, 2));
-      // A row that has seen no key yet keeps -infinity; its weights are then zero.
-      float base = most == -INF ? 0.0f : most * factor;
-      scale[half] = power_of_two(top[half] * factor - base);
-      top[half] = most;
-      float sum = 0.0f;
-      UNROLL for (int i = 0; i < 44; i++) {
-        float& x = s[i / 2 * 4 + half * 2 + i % 2];
-        x = power_of_two(x * factor - base);
-        sum += x;
-      }
-      total[half] = total[half] * scale[half] + sum;
-    }
-  }
-};
-
 __device__ __forceinline__ void to_weights(u32 (&p)[44], const float (&s)[88]) {
   UNROLL for (int i = 0; i < 44; i++) p[i] = pack_bf16(s[2 * i], s[2 * i + 1]);
-}
-
-// Keys that do not count, or lie behind the query, get -infinity.
-__device__ __forceinline__ void hide(float (&s)[88], const KeyTile& tile, i32 row) {
-  i32 lane = threadIdx.x % 32;
-  UNROLL for (int i = 0; i < 88; i++) {
-    i32 column = i / 4 * 8 + lane % 4 * 2 + i % 2;
-    bool seen = column < tile.count;
-    if (CAUSAL) seen = seen && tile.first + column <= row + i % 4 / 2 * 8;
-    if (!seen) s[i] = -INF;
-  }
 }
 
 // Rows of a value tile that do not count may hold anything: zero times a NaN would be one.
@@ -185,23 +121,10 @@ extern "C" __global__ void __launch_bounds__(384, 1)
   __shared__ __align__(8) u64 barriers[2 + 4 * STAGES];
   u32 q_tile = (shared_address(memory) + 1023) & ~1023u;
   u32 k_tiles = q_tile + 2 * Q_HALF, v_tiles = k_tiles + STAGES * KV_BYTES;
-  u32 first_barrier = shared_address(barriers);
-  Barriers at = {first_barrier, first_barrier + 8, first_barrier + 16, first_barrier + 16 + 8 * STAGES,
-                 first_barrier + 16 + 16 * STAGES, first_barrier + 16 + 24 * STAGES};
-  if (threadIdx.x == 0) {
-    barrier_init(at.q_full, 1);
-    barrier_init(at.q_empty, 4 * GROUPS);
-    for (int i = 0; i < STAGES; i++) {
-      barrier_init(at.k_full + 8 * i, 1);
-      barrier_init(at.k_empty + 8 * i, 4 * GROUPS);
-      barrier_init(at.v_full + 8 * i, 1);
-      barrier_init(at.v_empty + 8 * i, 4 * GROUPS);
-    }
-    barrier_fence_init();
-  }
+  Barriers at(shared_address(barriers));
+  if (threadIdx.x == 0) at.init(4 * GROUPS);
   __syncthreads();
-  i32 query_blocks = (rows + BM - 1) / BM, heads_a_group = heads / key_heads;
-  Work work = {query_blocks * heads, query_blocks * heads_a_group, heads_a_group, rows};
+  Work work(rows, heads, key_heads);
   if (threadIdx.x < 128) {
     give_registers<24>();
     if (threadIdx.x == 0) copy_tiles(operands, work, at, q_tile, k_tiles, v_tiles);
@@ -220,7 +143,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
       i32 row = first + group * 64 + threadIdx.x % 128 / 32 * 16 + lane / 4;
       float s[88], o[64], scales[2];
       u32 p[44];
-      Softmax softmax = {{-INF, -INF}, {0.0f, 0.0f}, scale * 1.4426950408889634f};
+      Softmax<88> softmax(scale * LOG2E, 0.0f);
       UNROLL for (int i = 0; i < 64; i++) o[i] = 0.0f;
       barrier_wait(at.q_full, q_phase);
       q_phase ^= 1;
@@ -232,7 +155,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
         if (lane == 0) barrier_arrive(at.k_empty + 8 * keys.stage);
         keys.next();
         KeyTile tile = walk.at(0);
-        if (CAUSAL || tile.count < BN) hide(s, tile, row);
+        if (CAUSAL || tile.count < BN) hide(s, tile.first, tile.count, row);
         softmax.take(s, scales);
         to_weights(p, s);
         for (i32 i = 1; i < walk.tiles; i++) {
@@ -248,7 +171,7 @@ extern "C" __global__ void __launch_bounds__(384, 1)
           if (lane == 0) barrier_arrive(at.k_empty + 8 * keys.stage);
           keys.next();
           tile = walk.at(i);
-          if (CAUSAL || tile.count < BN) hide(s, tile, row);
+          if (CAUSAL || tile.count < BN) hide(s, tile.first, tile.count, row);
           softmax.take(s, scales);
           products_wait<0>();
           pin(o);
@@ -266,15 +189,8 @@ extern "C" __global__ void __launch_bounds__(384, 1)
         if (lane == 0) barrier_arrive(at.v_empty + 8 * values.stage);
         values.next();
       } else if (lane == 0) barrier_arrive(at.q_empty);
-      UNROLL for (int half = 0; half < 2; half++) {
-        float total = softmax.total[half];
-        total += __shfl_xor_sync(0xffffffffu, total, 1);
-        total += __shfl_xor_sync(0xffffffffu, total, 2);
-        float inverse = total > 0.0f ? 1.0f / total : 0.0f;
-        if (row + half * 8 >= rows) continue;
-        u32* to = (u32*)(out + ((i64)(row + half * 8) * heads + head) * D) + lane % 4;
-        UNROLL for (int j = 0; j < 16; j++) to[4 * j] = pack_bf16(o[4 * j + half * 2] * inverse, o[4 * j + half * 2 + 1] * inverse);
-      }
+      float factors[2] = {softmax.inverse(0), softmax.inverse(1)};
+      store_rows(out, o, factors, row, rows, head, heads);
     }
   }
 }

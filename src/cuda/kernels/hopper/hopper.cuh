@@ -67,9 +67,14 @@ __device__ __forceinline__ void pin(float (&values)[N]) {
   UNROLL for (int i = 0; i < N; i++) asm volatile("" : "+f"(values[i])::"memory");
 }
 
+#define LOG2E 1.4426950408889634f
+#define SWIZZLE_128 1
+#define SWIZZLE_64 2
+
 // Where a swizzled tile lies: `leading` and `stride` are bytes between its groups (see PTX, "matrix descriptor").
+template <int SWIZZLE = SWIZZLE_128>
 __device__ __forceinline__ u64 tile_descriptor(u32 address, u32 leading, u32 stride) {
-  return (u64)((address & 0x3ffff) >> 4) | (u64)(leading >> 4) << 16 | (u64)(stride >> 4) << 32 | (u64)1 << 62;
+  return (u64)((address & 0x3ffff) >> 4) | (u64)(leading >> 4) << 16 | (u64)(stride >> 4) << 32 | (u64)SWIZZLE << 62;
 }
 
 #define F8(a, i) "+f"(a[i]), "+f"(a[i + 1]), "+f"(a[i + 2]), "+f"(a[i + 3]), "+f"(a[i + 4]), "+f"(a[i + 5]), "+f"(a[i + 6]), "+f"(a[i + 7])
@@ -100,6 +105,44 @@ __device__ __forceinline__ void multiply_64x128(float (&o)[64], u32 p0, u32 p1, 
       "{%64, %65, %66, %67}, %68, p, 1, 1, 1;\n}"
       : F32(o, 0), F32(o, 32)
       : "r"(p0), "r"(p1), "r"(p2), "r"(p3), "l"(v), "r"(accumulate));
+}
+
+// s [64, 192] (+)= q [64, 32] k [192, 32]^T of FP8, both from shared memory.
+__device__ __forceinline__ void multiply_64x192_fp8(float (&s)[96], u64 q, u64 k, i32 accumulate) {
+  asm volatile(
+      "{\n.reg .pred p;\nsetp.ne.b32 p, %98, 0;\n"
+      "wgmma.mma_async.sync.aligned.m64n192k32.f32.e4m3.e4m3 "
+      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, "
+      "%22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, "
+      "%42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, "
+      "%62, %63, %64, %65, %66, %67, %68, %69, %70, %71, %72, %73, %74, %75, %76, %77, %78, %79, %80, %81, "
+      "%82, %83, %84, %85, %86, %87, %88, %89, %90, %91, %92, %93, %94, %95}, "
+      "%96, %97, p, 1, 1;\n}"
+      : F32(s, 0), F32(s, 32), F32(s, 64)
+      : "l"(q), "l"(k), "r"(accumulate));
+}
+
+// o [64, 128] += p [64, 32] v [32, 128] of FP8, p from registers, v from shared memory, rows contiguous along the 32.
+__device__ __forceinline__ void multiply_64x128_fp8(float (&o)[64], const u32 (&p)[4], u64 v) {
+  asm volatile(
+      "wgmma.mma_async.sync.aligned.m64n128k32.f32.e4m3.e4m3 "
+      "{%0, %1, %2, %3, %4, %5, %6, %7, %8, %9, %10, %11, %12, %13, %14, %15, %16, %17, %18, %19, %20, %21, "
+      "%22, %23, %24, %25, %26, %27, %28, %29, %30, %31, %32, %33, %34, %35, %36, %37, %38, %39, %40, %41, "
+      "%42, %43, %44, %45, %46, %47, %48, %49, %50, %51, %52, %53, %54, %55, %56, %57, %58, %59, %60, %61, "
+      "%62, %63}, "
+      "{%64, %65, %66, %67}, %68, 1, 1, 1;"
+      : F32(o, 0), F32(o, 32)
+      : "r"(p[0]), "r"(p[1]), "r"(p[2]), "r"(p[3]), "l"(v));
+}
+
+// Four floats as four FP8 numbers, the first in the lowest byte.
+__device__ __forceinline__ u32 pack_e4m3(float a, float b, float c, float d) {
+  u32 out;
+  asm("{\n.reg .b16 low, high;\ncvt.rn.satfinite.e4m3x2.f32 low, %2, %1;\ncvt.rn.satfinite.e4m3x2.f32 high, %4, %3;\n"
+      "mov.b32 %0, {low, high};\n}"
+      : "=r"(out)
+      : "f"(a), "f"(b), "f"(c), "f"(d));
+  return out;
 }
 
 #endif

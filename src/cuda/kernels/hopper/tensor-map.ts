@@ -1,8 +1,10 @@
-// Descriptions of tensors for the copy engine: bfloat16, three dimensions, boxes of 128-byte rows in the 128-byte swizzle.
+// Descriptions of tensors for the copy engine: bfloat16 or FP8, three dimensions, boxes whose rows are as wide as their swizzle.
 import { addressOf } from '../../../native/index.js';
 import {
   CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+  CU_TENSOR_MAP_DATA_TYPE_UINT8,
   CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
+  CU_TENSOR_MAP_SWIZZLE_64B,
   CU_TENSOR_MAP_SWIZZLE_128B,
   type Driver,
 } from '../../ffi/driver.js';
@@ -16,21 +18,25 @@ const alignment = 64;
 export interface BoxedTensor {
   readonly address: number;
   readonly size: readonly [x: number, y: number, z: number];
+  /** Its rows are 64 or 128 bytes. */
   readonly box: readonly [x: number, y: number, z: number];
+  /** One byte an element; else two. */
+  readonly fp8?: boolean;
 }
 
 /**
  * What lies outside the tensor is read as zero.
  * @throws CudaError where the driver refuses the sizes
  */
-export function encodeTensorMap(driver: Driver, { address, size, box }: BoxedTensor): Uint8Array {
+export function encodeTensorMap(driver: Driver, { address, size, box, fp8 = false }: BoxedTensor): Uint8Array {
   const room = new Uint8Array(tensorMapBytes + alignment);
   const misplaced = Number(addressOf(room) % BigInt(alignment));
   const map = room.subarray((alignment - misplaced) % alignment).subarray(0, tensorMapBytes);
-  const rowBytes = 2 * size[0];
+  const elementBytes = fp8 ? 1 : 2;
+  const rowBytes = elementBytes * size[0];
   const code = driver.cuTensorMapEncodeTiled(
     map,
-    CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
+    fp8 ? CU_TENSOR_MAP_DATA_TYPE_UINT8 : CU_TENSOR_MAP_DATA_TYPE_BFLOAT16,
     size.length,
     address,
     BigUint64Array.from(size, BigInt),
@@ -38,7 +44,7 @@ export function encodeTensorMap(driver: Driver, { address, size, box }: BoxedTen
     Uint32Array.from(box),
     Uint32Array.of(1, 1, 1),
     0,
-    CU_TENSOR_MAP_SWIZZLE_128B,
+    elementBytes * box[0] === 64 ? CU_TENSOR_MAP_SWIZZLE_64B : CU_TENSOR_MAP_SWIZZLE_128B,
     CU_TENSOR_MAP_L2_PROMOTION_L2_256B,
     0,
   );
