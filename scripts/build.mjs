@@ -1,6 +1,9 @@
 // Builds the package into `dist/`: TypeScript by tsc, the CPU kernels by the AssemblyScript compiler. Skips what is up to date.
 // In an installed package (no `src/`) there is nothing to build.
-//   --transpile   only strips types, file by file, without checking them: what tests use, since types have a check of their own
+// The page of the browser is built by vite into `dist/web`.
+//   --transpile   only strips types, file by file, without checking them: what tests use, since types have a check of their own;
+//                 leaves the page as it is
+//   --web         builds the page with --transpile too
 import { execFileSync } from 'node:child_process';
 import {
   chmodSync,
@@ -16,6 +19,7 @@ import {
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { brotliCompressSync, gzipSync } from 'node:zlib';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const require = createRequire(import.meta.url);
@@ -73,6 +77,40 @@ function compile() {
   writeFileSync(stamp, state);
 }
 
+/** Every file that the page is made of, the protocol's own among them. */
+function pageSources() {
+  const files = (folder) =>
+    readdirSync(folder, { withFileTypes: true }).flatMap((entry) => {
+      const path = join(folder, entry.name);
+      if (entry.isDirectory()) return files(path);
+      return /\.test\.tsx?$/.test(path) ? [] : [path];
+    });
+  return [...files(join(root, 'web')), ...sources(join(root, 'src/protocol')), join(root, 'package-lock.json')];
+}
+
+/** Lays a packed twin beside each file: the server sends it where the browser takes it. */
+function compress(folder) {
+  for (const name of readdirSync(folder)) {
+    const bytes = readFileSync(join(folder, name));
+    writeFileSync(join(folder, `${name}.gz`), gzipSync(bytes, { level: 9 }));
+    writeFileSync(join(folder, `${name}.br`), brotliCompressSync(bytes));
+  }
+}
+
+/** Bundles the page; skipped where its sources are those of the last one. */
+async function bundlePage() {
+  const stamp = join(root, 'dist/.page');
+  const state = pageSources()
+    .map((path) => `${relative(root, path)} ${statSync(path).mtimeMs}`)
+    .join('\n');
+  const isFresh = existsSync(join(root, 'dist/web/index.html')) && existsSync(stamp);
+  if (isFresh && readFileSync(stamp, 'utf8') === state) return;
+  const { build } = await import('vite');
+  await build({ configFile: join(root, 'web/vite.config.mjs'), logLevel: 'warn' });
+  compress(join(root, 'dist/web/assets'));
+  writeFileSync(stamp, state);
+}
+
 if (existsSync(join(root, 'src'))) {
   mkdirSync(join(root, 'dist'), { recursive: true });
   if (process.argv.includes('--transpile')) transpile();
@@ -89,4 +127,6 @@ if (existsSync(join(root, 'src'))) {
   });
   const main = join(root, 'dist/cli/main.js');
   if (existsSync(main)) chmodSync(main, 0o755);
+  const wantsPage = !process.argv.includes('--transpile') || process.argv.includes('--web');
+  if (wantsPage && existsSync(join(root, 'web'))) await bundlePage();
 }

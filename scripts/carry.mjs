@@ -66,8 +66,9 @@ function packCode() {
   const wasm = join(root, 'dist/cpu/kernels.wasm');
   if (existsSync(wasm)) copyFileSync(wasm, join(app, 'src/cpu/kernels.wasm'));
   copyFileSync(join(root, 'package.json'), join(app, 'package.json'));
-  // The tree that travels has it already.
+  // The tree that travels has these already.
   if (existsSync(join(root, 'checkpoints'))) symlinkSync('../../checkpoints', join(app, 'checkpoints'));
+  if (existsSync(join(root, 'test/golden'))) symlinkSync('../../../test/golden', join(app, 'test/golden'));
 }
 
 /** Packages that sources name, and what those depend on. */

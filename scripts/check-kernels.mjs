@@ -56,10 +56,11 @@ const variants = {
   ],
   'rows/quantize-rows': [
     { TYPE: 'bf16', SWIGLU: 0, ...row },
-    { TYPE: 'bf16', SWIGLU: 1, ...row, C: 12288 },
+    { TYPE: 'bf16', SWIGLU: 1, ...row, C: 12288, THREADS: 512 },
   ],
   'random/random-fill': [{ DST: 'bf16' }],
   'rows/softmax-rows': [{ TYPE: 'bf16', SEGMENTS: 2, CAUSAL: 1 }],
+  'products/join-keys': [{ SEGMENTS: 1 }, { SEGMENTS: 3 }],
   'products/pack-weight': [{ SRC: 'e4m3', DST: 'bf16' }],
   'products/dequantize-rows': [{ TYPE: 'bf16', ...flat }],
   'products/finish-product': [{ TYPE: 'bf16', BIAS: 'float', ...flat }],

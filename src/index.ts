@@ -1,5 +1,24 @@
 // The package: generate clips, pictures, sound and actions with Cosmos3 world models.
 export {
+  type Converted,
+  type ConvertOptions,
+  Cosmos3Video,
+  convertCheckpoint,
+  type Dumped,
+  type DumpRequest,
+  dumpReference,
+  IncompleteFileError,
+  type InferOptions,
+  type InferResult,
+  type LatencyStats,
+  type LatentComparison,
+  type LoadModelOptions,
+  loadModel,
+  type Quant,
+  type SetPromptOptions,
+  type VideoLatent,
+} from './engine/flash/index.js';
+export {
   type ActionResult,
   type Artifact,
   type Comparison,

@@ -21,6 +21,7 @@ import {
   findUnintroducedFiles,
 } from './architecture/rules.js';
 import { importsOf, readSourceTree, root, type SourceTree } from './architecture/source-tree.js';
+import { findForeignAddresses, findLooseTexts, findWebCycles, findWebTrespasses } from './architecture/web-rules.js';
 
 interface PackageFields {
   readonly dependencies: Readonly<Record<string, string>>;
@@ -254,6 +255,61 @@ const cases: readonly Case[] = [
     rule: findUnintroducedFiles,
     good: { 'src/nn/a.ts': '// A.\n', 'scripts/a.mjs': '#!/usr/bin/env node\n// A.\n', 'src/nn/b.ts': '/** B. */\n' },
     bad: [[{ 'src/nn/a.ts': 'export const a = 1;\n' }, 'does not begin']],
+  },
+  {
+    name: 'the page sees the protocol alone, and its areas look one way',
+    rule: findWebTrespasses,
+    good: {
+      'web/src/make/a.tsx': `import { t } from '../texts/t.js'; import type { Job } from '../../../src/protocol/index.js'; import { hrefOf } from '../app/router.js'; import './a.css';`,
+      'web/src/make/a.css': '',
+      'web/src/app/router.tsx': `import { signal } from '@preact/signals';`,
+      'web/src/texts/t.ts': '',
+      'src/protocol/index.ts': '',
+    },
+    bad: [
+      [
+        { 'web/src/store/a.ts': `import '../../../src/engine/index.js';`, 'src/engine/index.ts': '' },
+        'door and client',
+      ],
+      [
+        { 'web/src/store/a.ts': `import '../../../src/protocol/flag.js';`, 'src/protocol/flag.ts': '' },
+        'door and client',
+      ],
+      [{ 'web/src/ui/a.tsx': `import '../store/b.js';`, 'web/src/store/b.ts': '' }, 'no arrow ui -> store'],
+      [{ 'web/src/see/a.tsx': `import '../make/b.js';`, 'web/src/make/b.tsx': '' }, 'no arrow see -> make'],
+      [{ 'web/src/see/a.tsx': `import '../app/shell.js';`, 'web/src/app/shell.tsx': '' }, 'uses the router alone'],
+      [{ 'web/src/see/a.tsx': `import 'react';` }, 'not for the page'],
+      [{ 'web/src/see/a.tsx': `import './b.js';` }, 'does not exist'],
+      [{ 'web/src/attic/a.ts': '' }, 'no area of the page'],
+    ],
+  },
+  {
+    name: 'no file of the page imports itself through others',
+    rule: findWebCycles,
+    good: { 'web/src/see/a.tsx': `import './b.js';`, 'web/src/see/b.tsx': '' },
+    bad: [
+      [
+        { 'web/src/see/a.tsx': `import './b.js';`, 'web/src/see/b.tsx': `const a = () => import('./a.js');` },
+        'a.tsx -> web/src/see/b.tsx -> web/src/see/a.tsx',
+      ],
+    ],
+  },
+  {
+    name: 'the page asks for nothing but its server',
+    rule: findForeignAddresses,
+    good: {
+      'web/src/see/a.ts': `const a = '/v1/jobs', b = 'http://localhost:8000', c = 'http://www.w3.org/2000/svg';`,
+    },
+    bad: [[{ 'web/src/see/a.ts': `fetch('https://fonts.example/x');` }, 'nothing but its server']],
+  },
+  {
+    name: 'the texts of the page stand in one file',
+    rule: findLooseTexts,
+    good: { 'web/src/see/a.tsx': `const a = <p title={t('a')} class="card">{t('b')} · 1</p>;` },
+    bad: [
+      [{ 'web/src/see/a.tsx': 'const a = <p>Hello</p>;' }, 'says "Hello"'],
+      [{ 'web/src/see/a.tsx': 'const a = <img alt="A ball" />;' }, 'says "A ball"'],
+    ],
   },
 ];
 

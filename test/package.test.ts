@@ -116,6 +116,7 @@ const exceptions: readonly {
   },
   { packages: /^pako$/, licences: /^\(MIT AND Zlib\)$/, only: 'dev', record: 'permissive-licences.md' },
   { packages: /^lightningcss(-|$)/, licences: /^MPL-2\.0$/, only: 'dev', record: 'development-tools.md' },
+  { packages: /^axe-core$/, licences: /^MPL-2\.0$/, only: 'dev', record: 'development-tools.md' },
 ];
 
 function isFree(licence: string): boolean {

@@ -25,6 +25,51 @@ export interface Weight extends Disposable {
   /** `[N, K]` for matrices and tables, `[O, C, kT, kH, kW]` for convolutions (C per group). */
   readonly shape: readonly number[];
   readonly dtype: DType;
+  readonly format: WeightFormat;
+}
+
+/** How a device keeps a weight: in the dtype it computes in, or as E4M3 with one float32 factor per row. */
+export type WeightFormat = 'dense' | 'fp8';
+
+export interface WeightOptions {
+  /** `dense` where absent. `fp8` is for matrices whose device lists it. */
+  readonly format?: WeightFormat;
+  /** Keeps a matrix with the others of its group; on the device where absent. */
+  readonly group?: WeightGroup;
+}
+
+/** Weights that are used together, such as those of a layer. */
+export interface WeightGroup {
+  /** Ops enqueued from here on may use these weights, and of the same offload no others. The next group's come meanwhile. */
+  enter(next?: WeightGroup): void;
+}
+
+/**
+ * Groups of weights, entered one after the other. A device with a memory of its own keeps them in the host's and has room for two;
+ * all weights of all groups are made before the first is entered.
+ */
+export interface Offload extends Disposable {
+  group(): WeightGroup;
+  /** Gives the device memory back until a group is entered again, unless a captured graph uses it. */
+  release(): void;
+}
+
+/**
+ * Rows in E4M3 with a factor each, made once for all FP8 products that read them. Row s stands for `values[s] * scales[s]`,
+ * `scales[s] = max(amax(row) / 448, 1e-12)`.
+ */
+export interface QuantizedRows {
+  readonly values: Tensor; // f8e4m3 [..., K]
+  readonly scales: Tensor; // f32, one per row
+}
+
+/** What products read. */
+export type Rows = Tensor | QuantizedRows;
+
+/** A sum that goes on, and its norm for the next product. */
+export interface NormedSum<T extends Rows> {
+  readonly sum: Tensor;
+  readonly normed: T;
 }
 
 /** How `weight` prepares stored rows. */
@@ -107,7 +152,14 @@ export interface Combination {
 }
 
 /** Tensors a scope hands out to its caller. */
-export type Kept = Tensor | null | undefined | readonly Kept[] | { readonly [name: string]: Kept };
+export type Kept =
+  | Tensor
+  | QuantizedRows
+  | NormedSum<Rows>
+  | null
+  | undefined
+  | readonly Kept[]
+  | { readonly [name: string]: Kept };
 
 /**
  * A device. Ops check their arguments first (`guards.ts`, throwing `ShapeError`), enqueue work in order and return new
@@ -118,12 +170,19 @@ export interface Backend extends AsyncDisposable {
   readonly name: string;
   /** The dtype networks compute in: `f32` on the CPU, `bf16` or `f32` on CUDA. */
   readonly activationDtype: 'f32' | 'bf16';
+  /** What `weight` can make; `dense` always. */
+  readonly weightFormats: readonly WeightFormat[];
 
   // Memory
   /** Copies host elements to the device unchanged. */
   upload(host: HostTensor): Tensor;
-  /** Makes stored rows ready. Several parts are merged along the first axis (QKV, gate/up). The host bytes must stay valid. */
-  weight(parts: readonly HostTensor[], use: WeightUse): Weight;
+  /**
+   * Makes stored rows ready. Several parts are merged along the first axis (QKV, gate/up). The host bytes must stay valid.
+   * @throws UnsupportedFormatError for a format that is not among `weightFormats`
+   */
+  weight(parts: readonly HostTensor[], use: WeightUse, options?: WeightOptions): Weight;
+  /** Groups whose weights leave the device between uses; where weights lie in host memory anyway they stay. */
+  offload(): Offload;
   zeros(shape: readonly number[], dtype: DType): Tensor;
   download(tensor: Tensor): Promise<HostTensor>;
   /** Runs `body` (which returns null when it keeps nothing) and frees every tensor made in it, except those it returns, which go to the surrounding scope or the caller. */
@@ -144,8 +203,11 @@ export interface Backend extends AsyncDisposable {
   write(dst: Tensor, src: Tensor): void;
 
   // Products
-  /** `x [..., K]` times the transpose of `w [N, K]`, plus bias: `[..., N]`. */
-  matmul(x: Tensor, w: Weight, options?: MatmulOptions): Tensor;
+  /**
+   * `x [..., K]` times the transpose of `w [N, K]`, plus bias: `[..., N]`. Quantised rows need an FP8 weight; with a plain
+   * tensor an FP8 weight counts as the numbers it stands for.
+   */
+  matmul(x: Rows, w: Weight, options?: MatmulOptions): Tensor;
   /** Grouped-query attention: `q [S, H, d]` over the segments, softmax in float32: `[S, H, d]`. H is a multiple of G. */
   attention(q: Tensor, segments: readonly KeySegment[], options?: AttentionOptions): Tensor;
   /** Cross-correlation of `x [T, H, W, C]` with `w [O, C/groups, kT, kH, kW]`: `[T', H', W', O]`. */
@@ -156,8 +218,16 @@ export interface Backend extends AsyncDisposable {
   // Norms, over the last axis, in float32
   /** `x * rsqrt(mean(x^2) + eps) * weight`. */
   rmsNorm(x: Tensor, weight: Tensor, options: NormOptions): Tensor;
+  /** `x + y`, rounded to their dtype, and its RMS norm. */
+  addNorm(x: Tensor, y: Tensor, weight: Tensor, eps: number): NormedSum<Tensor>;
   /** `(x - mean) * rsqrt(var + eps) * weight [+ bias]`. */
   layerNorm(x: Tensor, weight: Tensor, bias: Tensor | null, eps: number): Tensor;
+
+  // Quantisation, row by row (see `QuantizedRows`); fused ones quantise what they compute before it is rounded
+  quantizeRows(x: Tensor): QuantizedRows;
+  quantizedNorm(x: Tensor, weight: Tensor, eps: number): QuantizedRows;
+  quantizedAddNorm(x: Tensor, y: Tensor, weight: Tensor, eps: number): NormedSum<QuantizedRows>;
+  quantizedSwiglu(x: Tensor): QuantizedRows;
 
   // Pointwise
   /** Equal shapes, or `b` has the shape of the last axis of `a`, or of its last axes. */

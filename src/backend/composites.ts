@@ -1,11 +1,39 @@
 // Every fused op written in primitive ones: these are their definitions, and what tests hold a device's fused kernels against.
-import type { Backend, HeadOptions, KvRows, NormOptions, Tensor } from './backend.js';
+import type { Backend, HeadOptions, KvRows, NormedSum, NormOptions, QuantizedRows, Tensor } from './backend.js';
 
 /** Norm, then activation, then the history frames in front. */
 export function rmsNorm(b: Backend, x: Tensor, weight: Tensor, options: NormOptions): Tensor {
   const normed = b.rmsNorm(x, weight, { eps: options.eps });
   const activated = options.activation ? b.activation(normed, options.activation) : normed;
   return options.front ? b.concat([options.front, activated], 0) : activated;
+}
+
+/** The residual sum, then its norm. */
+export function addNorm(b: Backend, x: Tensor, y: Tensor, weight: Tensor, eps: number): NormedSum<Tensor> {
+  const sum = b.add(x, y);
+  return { sum, normed: b.rmsNorm(sum, weight, { eps }) };
+}
+
+/** Norm, then quantisation. */
+export function quantizedNorm(b: Backend, x: Tensor, weight: Tensor, eps: number): QuantizedRows {
+  return b.quantizeRows(b.rmsNorm(x, weight, { eps }));
+}
+
+/** The residual sum, its norm, then quantisation. */
+export function quantizedAddNorm(
+  b: Backend,
+  x: Tensor,
+  y: Tensor,
+  weight: Tensor,
+  eps: number,
+): NormedSum<QuantizedRows> {
+  const { sum, normed } = b.addNorm(x, y, weight, eps);
+  return { sum, normed: b.quantizeRows(normed) };
+}
+
+/** `silu(gate) * up`, then quantisation. */
+export function quantizedSwiglu(b: Backend, x: Tensor): QuantizedRows {
+  return b.quantizeRows(b.swiglu(x));
 }
 
 /** `silu(gate) * up` of the two halves of the last axis. */

@@ -24,6 +24,20 @@ export class OutOfMemoryError extends Error {
   }
 }
 
+/** A device cannot keep weights in the format that was asked. */
+export class UnsupportedFormatError extends Error {
+  override readonly name = 'UnsupportedFormatError';
+  /** @param device what was asked, such as `cpu` or `NVIDIA A100 (compute capability 8.0)`. */
+  constructor(
+    readonly format: string,
+    readonly device: string,
+  ) {
+    super(
+      `${format} needs an NVIDIA GPU of compute capability 8.9 or newer, this device is ${device}: leave the quantization out`,
+    );
+  }
+}
+
 function gib(bytes: number): string {
   return `${(bytes / 2 ** 30).toFixed(2)} GiB`;
 }

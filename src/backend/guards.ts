@@ -7,11 +7,14 @@ import type {
   KeySegment,
   KvRows,
   NormOptions,
+  QuantizedRows,
+  Rows,
   Tensor,
   Weight,
 } from './backend.js';
 import { elementCount } from './dtype.js';
 import { ShapeError } from './errors.js';
+import { isQuantized } from './quantized-rows.js';
 
 type Shape = readonly number[];
 
@@ -83,12 +86,40 @@ export function checkWrite(dst: Tensor, src: Tensor): void {
   expectShape('write', 'src', src, dst.shape);
 }
 
-export function matmulShape(x: Tensor, w: Weight, bias?: Tensor): Shape {
+export function matmulShape(rows: Rows, w: Weight, bias?: Tensor): Shape {
+  if (isQuantized(rows)) checkQuantized(rows, w);
+  const x = isQuantized(rows) ? rows.values : rows;
   const k = lastAxis('matmul', x.shape);
   expect(w.shape.length === 2 && w.shape[1] === k, 'matmul', () => `x ${show(x.shape)} by w ${show(w.shape)}`);
   const n = axisSize('matmul', w.shape, 0);
   if (bias) expectShape('matmul', 'bias', bias, [n]);
   return [...x.shape.slice(0, -1), n];
+}
+
+function checkQuantized({ values, scales }: QuantizedRows, w: Weight): void {
+  expect(
+    w.format === 'fp8',
+    'matmul',
+    () => `quantised rows ${show(values.shape)} by a ${w.format} weight ${show(w.shape)}`,
+  );
+  expect(
+    values.dtype === 'f8e4m3' && scales.dtype === 'f32',
+    'matmul',
+    () => `values ${values.dtype}, scales ${scales.dtype}`,
+  );
+  expectShape('matmul', 'scales', scales, [elementCount(values.shape.slice(0, -1))]);
+}
+
+/** The rows of a device that has no quantised ones. */
+export function plainRows(op: string, x: Rows): Tensor {
+  if (isQuantized(x)) throw new ShapeError(op, `quantised rows ${show(x.values.shape)} by a dense weight`);
+  return x;
+}
+
+/** Shape of the factors of `x`'s rows. */
+export function rowScalesShape(op: string, x: { readonly shape: Shape }): Shape {
+  expect(lastAxis(op, x.shape) > 0, op, () => `${show(x.shape)} has no elements in a row`);
+  return [elementCount(x.shape.slice(0, -1))];
 }
 
 /** Returns the total number of key rows. */
@@ -153,6 +184,13 @@ export function rmsNormShape(x: Tensor, weight: Tensor, options: NormOptions): S
   const frames = axisSize('rmsNorm', options.front.shape, 0);
   expectShape('rmsNorm', 'front', options.front, [frames, ...x.shape.slice(1)]);
   return [frames + axisSize('rmsNorm', x.shape, 0), ...x.shape.slice(1)];
+}
+
+export function addNormShape(x: Tensor, y: Tensor, weight: Tensor): Shape {
+  expectShape('addNorm', 'y', y, x.shape);
+  expect(x.dtype === y.dtype, 'addNorm', () => `${x.dtype} with ${y.dtype}`);
+  expectShape('addNorm', 'weight', weight, [lastAxis('addNorm', x.shape)]);
+  return x.shape;
 }
 
 export function layerNormShape(x: Tensor, weight: Tensor, bias: Tensor | null): Shape {

@@ -2,5 +2,7 @@
 export type * from './backend.js';
 export { disposeTensors } from './dispose.js';
 export { type DType, dtypeBytes, elementCount } from './dtype.js';
-export { OutOfMemoryError, ShapeError } from './errors.js';
+export { OutOfMemoryError, ShapeError, UnsupportedFormatError } from './errors.js';
+export { isQuantized } from './quantized-rows.js';
 export { uploadFloats } from './upload-floats.js';
+export { inGroup, residentOffload } from './weight-group.js';

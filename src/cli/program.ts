@@ -3,8 +3,12 @@ import { Command } from 'commander';
 import { packageVersion } from '../engine/package-info.js';
 import { addBenchCommand } from './commands/bench.js';
 import { addDoctorCommand } from './commands/doctor.js';
+import { addConvertCommand } from './commands/flash/convert.js';
+import { addDenoiseCommand } from './commands/flash/denoise.js';
+import { addDumpCommand } from './commands/flash/dump.js';
 import { addGenerateCommand, addPlanCommand } from './commands/generate.js';
 import { addInspectCommand } from './commands/inspect.js';
+import { addQualityCommand } from './commands/measure/quality.js';
 import { addParityCommand } from './commands/parity.js';
 import { addPullCommand } from './commands/pull.js';
 import { addServeCommand } from './commands/serve.js';
@@ -32,10 +36,14 @@ export function createProgram(): Command {
   addGenerateCommand(program);
   addPlanCommand(program);
   addServeCommand(program);
+  addDenoiseCommand(program);
+  addDumpCommand(program);
+  addConvertCommand(program);
   addPullCommand(program);
   addInspectCommand(program);
   addDoctorCommand(program);
   addParityCommand(program);
+  addQualityCommand(program);
   addBenchCommand(program);
   for (const command of [program, ...program.commands]) {
     command.exitOverride().configureOutput({

@@ -19,7 +19,8 @@ export async function run(args: readonly string[]): Promise<number> {
   }
   try {
     await createProgram().parseAsync([...args], { from: 'user' });
-    return exitCodes.done;
+    // A command that ran through may still have found something wrong: `parity` with failed cases, for one.
+    return typeof process.exitCode === 'number' ? process.exitCode : exitCodes.done;
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
     return reportFailure(error, { debug: args.includes('--debug'), json: args.includes('--json') });

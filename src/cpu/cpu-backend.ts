@@ -1,6 +1,6 @@
 // The CPU device: the whole contract on one shared memory and a pool of threads.
 import { availableParallelism } from 'node:os';
-import type { Backend, Kept } from '../backend/index.js';
+import { type Backend, type Kept, residentOffload, UnsupportedFormatError } from '../backend/index.js';
 import { NativeError } from '../native/index.js';
 import { type Blas, hintBlasKernels, openBlas } from './blas.js';
 import type { CpuDevice } from './cpu-device.js';
@@ -93,6 +93,7 @@ function assemble(d: CpuDevice, threads: number, blas: Blas | null): CpuBackend 
   const backend: CpuBackend = {
     name: 'cpu',
     activationDtype: 'f32',
+    weightFormats: ['dense'],
     threads,
     blas: blas?.path ?? null,
     arithmetic,
@@ -105,7 +106,11 @@ function assemble(d: CpuDevice, threads: number, blas: Blas | null): CpuBackend 
       d.memory.bytes(tensor.address, tensor.byteLength).set(host.bytes);
       return tensor;
     },
-    weight: (parts, use) => new CpuWeight(parts, use, (weight) => d.weights.release(weight)),
+    offload: residentOffload,
+    weight(parts, use, { format = 'dense' } = {}) {
+      if (format !== 'dense') throw new UnsupportedFormatError(format, backend.name);
+      return new CpuWeight(parts, use, (weight) => d.weights.release(weight));
+    },
     zeros(shape, dtype) {
       const tensor = d.scopes.make(shape, dtype);
       d.memory.bytes(tensor.address, tensor.byteLength).fill(0);

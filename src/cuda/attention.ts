@@ -1,12 +1,16 @@
-// Attention: one pass over the keys for bfloat16 and heads up to 256; wider heads and float32 by products and a softmax between.
+// Attention for bfloat16 in one pass over the keys, by our Hopper kernel, cuDNN or our plain kernel; wider heads that cuDNN does not
+// serve, and float32, by products and a softmax between.
 
 import * as guards from '../backend/guards.js';
 import { type AttentionOptions, type KeySegment, ShapeError, type Tensor } from '../backend/index.js';
+import { attendByCudnn } from './cudnn/attend.js';
+import { describeAttention } from './cudnn/kernel-choices.js';
 import { floatType, type Gemm } from './gemm.js';
 import { launchHopperAttention, servesHopperAttention } from './kernels/hopper/attention.js';
+import { launchFp8Attention, servesFp8Attention } from './kernels/hopper/attention-fp8.js';
 import { castInto } from './kernels/layout/cast.js';
 import { copyRows } from './kernels/layout/copy-rows.js';
-import { largestHead, launchAttention } from './kernels/products/attention.js';
+import { type AttentionOperands, largestHead, launchAttention } from './kernels/products/attention.js';
 import { softmaxRows } from './kernels/rows/softmax-rows.js';
 import type { Runtime } from './runtime/runtime.js';
 import { type CudaTensor, own } from './runtime/tensor.js';
@@ -41,7 +45,7 @@ export function attention(
     r.stream.fill(out.address, 0, out.byteLength);
     return out;
   }
-  if (q.dtype === 'bf16' && d <= largestHead) {
+  if (q.dtype === 'bf16') {
     const operands = used.map(({ k, v, rows: count, groups, length }) => ({
       k: k.address,
       v: v.address,
@@ -51,9 +55,9 @@ export function attention(
     }));
     const [from, to] = [query.address, out.address];
     const whole = { out: to, q: from, rows, heads, d, segments: operands, causal, scale: factor };
-    if (servesHopperAttention(r, whole)) launchHopperAttention(r, whole);
-    else launchAttention(r, whole);
-    return out;
+    const kernel = attendInOnePass(r, whole);
+    r.choices.note('attention', describeAttention(whole), kernel ?? 'products');
+    if (kernel) return out;
   }
   r.tensors.run(() => {
     const isAligned = d % 8 === 0 && used.every(({ rows: count }) => count % 8 === 0);
@@ -64,6 +68,22 @@ export function attention(
     return null;
   });
   return out;
+}
+
+/** Enqueues the kernel that serves; its name, or null where none does. */
+function attendInOnePass(r: Runtime, operands: AttentionOperands): string | null {
+  if (r.fp8Attention && servesFp8Attention(r, operands)) {
+    launchFp8Attention(r, operands);
+    return 'own kernel for Hopper, FP8';
+  }
+  if (r.hopper && servesHopperAttention(r, operands)) {
+    launchHopperAttention(r, operands);
+    return 'own kernel for Hopper';
+  }
+  const engine = attendByCudnn(r, operands);
+  if (engine || operands.d > largestHead) return engine;
+  launchAttention(r, operands);
+  return 'own kernel';
 }
 
 /** The operands in float32, whose products take any size. */

@@ -1,13 +1,15 @@
 // Convolutions of clips and their transposed kind along a line.
 import * as guards from '../backend/guards.js';
 import type { ConvOptions, ConvTransposeOptions, Tensor, Weight } from '../backend/index.js';
-import { type CudaWeight, ownWeight } from './cuda-weight.js';
+import { convolveByCudnn } from './cudnn/convolve.js';
+import { describeConvolution } from './cudnn/kernel-choices.js';
 import { floatType, type Gemm } from './gemm.js';
 import { castInto } from './kernels/layout/cast.js';
 import { type ConvSizes, launchConv } from './kernels/products/conv.js';
 import { foldTaps } from './kernels/products/fold-taps.js';
 import type { Runtime } from './runtime/runtime.js';
 import { type CudaTensor, own } from './runtime/tensor.js';
+import { type CudaWeight, ownWeight } from './weights/cuda-weight.js';
 
 /** The weight's rows in the dtype of the operand they are multiplied with; a temporary where that differs from what is kept. */
 export function rowsAs(r: Runtime, weight: CudaWeight, dtype: 'f32' | 'bf16'): number {
@@ -42,7 +44,9 @@ export function conv(r: Runtime, x: Tensor, w: Weight, options: ConvOptions): Cu
     const rows = rowsAs(r, ownWeight(w), dtype);
     const bias = options.bias ? own(options.bias) : null;
     const operands = { dtype, outputDtype: dtype, x: own(x).address, w: rows, y: y.address, bias };
-    launchConv(r, sizes, operands);
+    const engine = convolveByCudnn(r, sizes, operands);
+    if (!engine) launchConv(r, sizes, operands);
+    r.choices.note('convolution', describeConvolution(sizes), engine ?? 'own kernel');
     return null;
   });
   return y;

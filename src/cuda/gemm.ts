@@ -1,5 +1,6 @@
 // Matrix products by cuBLASLt: rows times stored rows, float32 accumulation. The algorithm is the library's first choice for a shape,
-// which depends on shape, dtypes, library and chip alone. Shapes it does not serve go to our own kernel.
+// which depends on shape, dtypes, library and chip alone, or the fastest of its first few, timed once and kept on disk.
+// Shapes it does not serve go to our own kernel.
 import { type DType, dtypeBytes, elementCount } from '../backend/index.js';
 import {
   algorithmBytes,
@@ -7,55 +8,46 @@ import {
   type CublasLt,
   cublasLtEpilogue,
   cublasLtMatmulDesc,
+  cublasLtMatmulMatrixScale,
   cublasLtMatmulPreference,
   cublasLtMatrixLayout,
   cublasOperation,
   cublasStatus,
   cudaDataType,
   heuristicBytes,
+  heuristicStateOffset,
 } from './ffi/cublaslt.js';
 import { CudaError } from './ffi/errors.js';
+import { type AlgorithmChoice, chooseAlgorithm } from './gemm-tuning.js';
 import { widestUnit } from './kernels/elementwise.js';
 import { launchConv, productSizes } from './kernels/products/conv.js';
+import type { FloatType, MatrixOperand, OperandType, Product } from './product.js';
 import { firstOf } from './runtime/device.js';
+import type { ImageCache } from './runtime/image-cache.js';
 import type { Runtime } from './runtime/runtime.js';
 
-type FloatType = 'f32' | 'bf16';
-
-/** A row-major operand: address of its first element, elements from row to row and from batch to batch. */
-export interface MatrixOperand {
-  readonly address: number;
-  readonly dtype: FloatType;
-  readonly pitch: number;
-  readonly batchStride?: number;
-}
-
-/** `out [m, n] = x [m, k] w^T (+ bias) (+ out)`, where `w` is `[n, k]`, or `[k, n]` when `wIsTransposed`. */
-export interface Product {
-  readonly m: number;
-  readonly n: number;
-  readonly k: number;
-  readonly x: MatrixOperand;
-  readonly w: MatrixOperand;
-  readonly out: MatrixOperand;
-  readonly wIsTransposed?: boolean;
-  /** Of the output's dtype, `[n]`. */
-  readonly bias?: number;
-  readonly batch?: number;
-  /** Adds to what `out` holds. */
-  readonly accumulate?: boolean;
+export interface GemmOptions {
+  /** Where chosen algorithms are kept, to choose by timing; null takes the library's first. */
+  readonly choices: ImageCache | null;
+  /** Lets FP8 sums keep fewer bits between the steps of a product: faster, less exact. */
+  readonly fastAccumulation: boolean;
 }
 
 const workspaceBytes = 32 << 20;
 const mostPlans = 2048;
 
-const libraryTypes: Readonly<Record<FloatType, number>> = { f32: cudaDataType.R_32F, bf16: cudaDataType.R_16BF };
+/** Algorithms that are timed against each other. */
+const mostCandidates = 8;
 
-interface Plan {
+const libraryTypes: Readonly<Record<OperandType, number>> = {
+  f32: cudaDataType.R_32F,
+  bf16: cudaDataType.R_16BF,
+  f8e4m3: cudaDataType.R_8F_E4M3,
+};
+
+interface Plan extends AlgorithmChoice {
   readonly description: number;
   readonly layouts: readonly [w: number, x: number, out: number];
-  readonly algorithm: Uint8Array;
-  readonly workspace: number;
 }
 
 /** Alignment that the library may rely on, bytes. */
@@ -76,10 +68,12 @@ export class Gemm implements Disposable {
   readonly #one = Float32Array.of(1);
   readonly #zero = Float32Array.of(0);
   readonly #pointer = new BigUint64Array(1);
+  readonly #options: GemmOptions;
 
-  constructor(r: Runtime, lt: CublasLt) {
+  constructor(r: Runtime, lt: CublasLt, options: GemmOptions = { choices: null, fastAccumulation: false }) {
     this.#r = r;
     this.#lt = lt;
+    this.#options = options;
     this.#handle = this.#create('cublasLtCreate', (out) => lt.cublasLtCreate(out));
     this.#preference = this.#create('cublasLtMatmulPreferenceCreate', (out) => lt.cublasLtMatmulPreferenceCreate(out));
     this.#workspace = r.pool.allocate(workspaceBytes);
@@ -94,38 +88,22 @@ export class Gemm implements Disposable {
 
   /** @throws CudaError when the library fails, or serves neither the shape nor our kernel can. */
   multiply(product: Product): void {
-    const { m, n, k, x, w, out, bias = 0, accumulate = false } = product;
-    if (m === 0 || n === 0) return;
+    if (product.m === 0 || product.n === 0 || this.tryMultiply(product)) return;
+    this.#multiplyPlainly(product);
+  }
+
+  /**
+   * Multiplies where the library serves the product; false where it does not.
+   * @throws CudaError when the library fails
+   */
+  tryMultiply(product: Product): boolean {
     const plan = this.#isServed(product) ? this.#planFor(product) : null;
-    if (plan === null) {
-      this.#multiplyPlainly(product);
-      return;
-    }
-    if (bias !== 0) {
-      this.#pointer[0] = BigInt(bias);
-      this.#describe(plan.description, cublasLtMatmulDesc.BIAS_POINTER, this.#pointer);
-    }
-    if (this.#r.stream.isRehearsing) return;
-    const [wLayout, xLayout, outLayout] = plan.layouts;
-    const code = this.#lt.cublasLtMatmul(
-      this.#handle,
-      plan.description,
-      this.#one,
-      w.address,
-      wLayout,
-      x.address,
-      xLayout,
-      accumulate ? this.#one : this.#zero,
-      out.address,
-      outLayout,
-      out.address,
-      outLayout,
-      plan.algorithm,
-      this.#workspace,
-      plan.workspace,
-      this.#r.stream.handle,
-    );
+    if (plan === null) return false;
+    if (this.#r.stream.isRehearsing) return true;
+    const { m, n, k } = product;
+    const code = this.#enqueue(plan, product, this.#r.stream.handle);
     if (code !== 0) this.#check(`cublasLtMatmul(${m}x${n}x${k})`, code);
+    return true;
   }
 
   [Symbol.dispose](): void {
@@ -136,16 +114,64 @@ export class Gemm implements Disposable {
     this.#r.pool.free(this.#workspace);
   }
 
-  /** Tensor cores read bfloat16 in runs of eight: what is not aligned to them is our kernel's. */
+  /** Whether the library takes a product; a refusal is no error. */
+  probe(product: Product): boolean {
+    const described = this.#isServed(product) ? this.#planFor(product) : null;
+    return described !== null && this.#enqueue(described, product, this.#r.stream.handle) === cublasStatus.SUCCESS;
+  }
+
+  #enqueue(plan: Plan, { x, w, out, bias = 0, scales, accumulate = false }: Product, stream: number): number {
+    const { description, algorithm, workspace } = plan;
+    if (bias !== 0) this.#point(description, cublasLtMatmulDesc.BIAS_POINTER, bias);
+    if (scales) {
+      this.#point(description, cublasLtMatmulDesc.A_SCALE_POINTER, scales.w);
+      this.#point(description, cublasLtMatmulDesc.B_SCALE_POINTER, scales.x);
+    }
+    const [wLayout, xLayout, outLayout] = plan.layouts;
+    return this.#lt.cublasLtMatmul(
+      this.#handle,
+      description,
+      this.#one,
+      w.address,
+      wLayout,
+      x.address,
+      xLayout,
+      accumulate ? this.#one : this.#zero,
+      out.address,
+      outLayout,
+      out.address,
+      outLayout,
+      algorithm,
+      this.#workspace,
+      workspace,
+      stream,
+    );
+  }
+
+  #point(description: number, attribute: number, address: number): void {
+    this.#pointer[0] = BigInt(address);
+    this.#describe(description, attribute, this.#pointer);
+  }
+
+  /** Tensor cores read runs of 16 bytes: what is not aligned to them is our kernel's. */
   #isServed({ x, w, out, n, k, wIsTransposed = false }: Product): boolean {
     if (k === 0) return false;
+    if (x.dtype === 'f8e4m3')
+      return [x, w, out].every((operand) => alignmentOf(operand) >= 16) && k % 16 === 0 && n % 16 === 0;
     if (x.dtype === 'f32') return true;
     return [x, w, out].every((operand) => alignmentOf(operand) >= 16) && k % 8 === 0 && (n % 8 === 0 || !wIsTransposed);
   }
 
   #multiplyPlainly({ m, n, k, x, w, out, bias = 0, batch = 1, ...rest }: Product): void {
     const isDense = x.pitch === k && w.pitch === k && out.pitch === n;
-    if (batch !== 1 || rest.wIsTransposed || rest.accumulate || !isDense)
+    if (
+      batch !== 1 ||
+      rest.wIsTransposed ||
+      rest.accumulate ||
+      !isDense ||
+      x.dtype === 'f8e4m3' ||
+      out.dtype === 'f8e4m3'
+    )
       throw new CudaError('cublasLtMatmulAlgoGetHeuristic', cublasStatus.NOT_SUPPORTED, `no product ${m}x${n}x${k}`);
     launchConv(this.#r, productSizes(m, k, n), {
       dtype: x.dtype,
@@ -162,28 +188,20 @@ export class Gemm implements Disposable {
     const operands = [x, w, out].map(
       (operand) => `${operand.dtype}/${operand.pitch}/${operand.batchStride ?? 0}/${alignmentOf(operand)}`,
     );
-    const key = `${m}x${n}x${k} ${operands.join(' ')} ${batch} ${wIsTransposed} ${bias !== 0}`;
+    const kind = `${batch} ${wIsTransposed} ${bias !== 0} ${product.scales !== undefined}`;
+    const key = `${m}x${n}x${k} ${operands.join(' ')} ${kind}`;
     const known = this.#plans.get(key);
     if (known !== undefined) return known;
     if (this.#plans.size >= mostPlans) this.#forgetOldest();
-    const plan = this.#makePlan(product);
+    const plan = this.#makePlan(product, key);
     this.#plans.set(key, plan);
     return plan;
   }
 
   // The library counts columns first: a row-major matrix is its transpose there, so w comes first and sizes swap.
-  #makePlan({ m, n, k, x, w, out, batch = 1, bias = 0, wIsTransposed = false }: Product): Plan | null {
-    const lt = this.#lt;
-    const description = this.#create('cublasLtMatmulDescCreate', (handle) =>
-      lt.cublasLtMatmulDescCreate(handle, CUBLAS_COMPUTE_32F, cudaDataType.R_32F),
-    );
-    const operation = wIsTransposed ? cublasOperation.N : cublasOperation.T;
-    this.#describe(description, cublasLtMatmulDesc.TRANSA, Int32Array.of(operation));
-    if (bias !== 0) {
-      this.#describe(description, cublasLtMatmulDesc.EPILOGUE, Uint32Array.of(cublasLtEpilogue.BIAS));
-      this.#describe(description, cublasLtMatmulDesc.BIAS_DATA_TYPE, Int32Array.of(libraryTypes[out.dtype]));
-      this.#describe(description, cublasLtMatmulDesc.BIAS_POINTER, BigUint64Array.of(BigInt(bias)));
-    }
+  #makePlan(product: Product, key: string): Plan | null {
+    const { m, n, k, x, w, out, batch = 1, wIsTransposed = false } = product;
+    const description = this.#describeProduct(product);
     const layouts = [
       wIsTransposed ? this.#layout(w, n, k, batch) : this.#layout(w, k, n, batch),
       this.#layout(x, k, m, batch),
@@ -195,28 +213,70 @@ export class Gemm implements Disposable {
     this.#prefer(MIN_ALIGNMENT_B_BYTES, Uint32Array.of(alignmentOf(x)));
     this.#prefer(MIN_ALIGNMENT_C_BYTES, Uint32Array.of(alignmentOf(out)));
     this.#prefer(MIN_ALIGNMENT_D_BYTES, Uint32Array.of(alignmentOf(out)));
-    const result = new Uint8Array(heuristicBytes);
+    const chosen = this.#choose(product, { description, layouts }, key);
+    if (chosen) return { description, layouts, ...chosen };
+    this.#destroy({ description, layouts });
+    return null;
+  }
+
+  #describeProduct({ x, out, bias = 0, wIsTransposed = false, scales }: Product): number {
+    const lt = this.#lt;
+    const description = this.#create('cublasLtMatmulDescCreate', (handle) =>
+      lt.cublasLtMatmulDescCreate(handle, CUBLAS_COMPUTE_32F, cudaDataType.R_32F),
+    );
+    const operation = wIsTransposed ? cublasOperation.N : cublasOperation.T;
+    this.#describe(description, cublasLtMatmulDesc.TRANSA, Int32Array.of(operation));
+    if (bias !== 0) {
+      this.#describe(description, cublasLtMatmulDesc.EPILOGUE, Uint32Array.of(cublasLtEpilogue.BIAS));
+      this.#describe(description, cublasLtMatmulDesc.BIAS_DATA_TYPE, Int32Array.of(libraryTypes[out.dtype]));
+      this.#point(description, cublasLtMatmulDesc.BIAS_POINTER, bias);
+    }
+    if (x.dtype === 'f8e4m3' && this.#options.fastAccumulation)
+      this.#describe(description, cublasLtMatmulDesc.FAST_ACCUM, Int8Array.of(1));
+    if (scales) {
+      const mode = Int32Array.of(cublasLtMatmulMatrixScale.OUTER_VEC_32F);
+      this.#describe(description, cublasLtMatmulDesc.A_SCALE_MODE, mode);
+      this.#describe(description, cublasLtMatmulDesc.B_SCALE_MODE, mode);
+      this.#point(description, cublasLtMatmulDesc.A_SCALE_POINTER, scales.w);
+      this.#point(description, cublasLtMatmulDesc.B_SCALE_POINTER, scales.x);
+    }
+    return description;
+  }
+
+  /** The library's first algorithm, or the fastest of its first; null where it has none. */
+  #choose(product: Product, described: Pick<Plan, 'description' | 'layouts'>, key: string): AlgorithmChoice | null {
+    const { choices, fastAccumulation } = this.#options;
+    const { wIsTransposed = false, batch = 1, accumulate = false } = product;
+    if (choices === null || wIsTransposed || batch !== 1 || accumulate)
+      return this.#candidates(described, 1)[0] ?? null;
+    return chooseAlgorithm(this.#r, {
+      key: `cublasLt ${this.version} ${key}${fastAccumulation ? ' fast' : ''}`,
+      choices,
+      product,
+      candidates: () => this.#candidates(described, mostCandidates),
+      run: (choice, operands, stream) => this.#enqueue({ ...described, ...choice }, operands, stream) === 0,
+    });
+  }
+
+  #candidates({ description, layouts }: Pick<Plan, 'description' | 'layouts'>, wanted: number): AlgorithmChoice[] {
+    const results = new Uint8Array(heuristicBytes * wanted);
     const found = new Int32Array(1);
     const [a, b, c] = layouts;
-    const code = lt.cublasLtMatmulAlgoGetHeuristic(
-      this.#handle,
-      description,
-      a,
-      b,
-      c,
-      c,
-      this.#preference,
-      1,
-      result,
-      found,
-    );
-    const workspace = Number(new DataView(result.buffer).getBigUint64(algorithmBytes, true));
-    const plan: Plan = { description, layouts, algorithm: result.subarray(0, algorithmBytes), workspace };
-    if (code === cublasStatus.SUCCESS && firstOf(found) > 0) return plan;
-    this.#destroy(plan);
-    if (code !== cublasStatus.SUCCESS && code !== cublasStatus.NOT_SUPPORTED)
-      this.#check(`cublasLtMatmulAlgoGetHeuristic(${m}x${n}x${k})`, code);
-    return null;
+    const [handle, preference] = [this.#handle, this.#preference];
+    const heuristic = this.#lt.cublasLtMatmulAlgoGetHeuristic;
+    const code = heuristic(handle, description, a, b, c, c, preference, wanted, results, found);
+    if (code !== cublasStatus.SUCCESS && code !== cublasStatus.NOT_SUPPORTED && code !== cublasStatus.INVALID_VALUE)
+      this.#check('cublasLtMatmulAlgoGetHeuristic', code);
+    if (code !== cublasStatus.SUCCESS) return [];
+    return Array.from({ length: firstOf(found) }, (_, i) =>
+      results.subarray(i * heuristicBytes, (i + 1) * heuristicBytes),
+    )
+      .map((result) => ({ result, view: new DataView(result.buffer, result.byteOffset, result.byteLength) }))
+      .filter(({ view }) => view.getInt32(heuristicStateOffset, true) === cublasStatus.SUCCESS)
+      .map(({ result, view }) => ({
+        algorithm: result.slice(0, algorithmBytes),
+        workspace: Number(view.getBigUint64(algorithmBytes, true)),
+      }));
   }
 
   #layout({ dtype, pitch, batchStride = 0 }: MatrixOperand, rows: number, columns: number, batch: number): number {
@@ -244,7 +304,7 @@ export class Gemm implements Disposable {
     if (plan) this.#destroy(plan);
   }
 
-  #destroy({ description, layouts }: Plan): void {
+  #destroy({ description, layouts }: Pick<Plan, 'description' | 'layouts'>): void {
     this.#lt.cublasLtMatmulDescDestroy(description);
     for (const layout of layouts) this.#lt.cublasLtMatrixLayoutDestroy(layout);
   }

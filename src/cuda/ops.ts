@@ -6,16 +6,19 @@ import {
   dtypeBytes,
   elementCount,
   type HeadOptions,
+  isQuantized,
   type KvRows,
   type MatmulOptions,
   type NormOptions,
+  type QuantizedRows,
+  type Rows,
   ShapeError,
   type Tensor,
   type Weight,
 } from '../backend/index.js';
 import { attention } from './attention.js';
 import { conv, convTranspose, rowsAs } from './convolution.js';
-import { CudaWeight, ownWeight } from './cuda-weight.js';
+import type { Fp8Products } from './fp8-products.js';
 import { floatType, type Gemm } from './gemm.js';
 import { castInto } from './kernels/layout/cast.js';
 import { copyRows } from './kernels/layout/copy-rows.js';
@@ -29,21 +32,27 @@ import { combineInto } from './kernels/pointwise/linear-combination.js';
 import { snakeInto } from './kernels/pointwise/snake.js';
 import { swigluInto } from './kernels/pointwise/swiglu.js';
 import { toRgb8Into } from './kernels/pointwise/to-rgb8.js';
+import { addNormInto } from './kernels/rows/add-norm.js';
 import { headsRopeInto } from './kernels/rows/heads-rope.js';
 import { layerNormInto } from './kernels/rows/layer-norm.js';
 import { meanInto } from './kernels/rows/mean.js';
+import { quantizeRowsInto } from './kernels/rows/quantize-rows.js';
 import { rmsNormInto } from './kernels/rows/rms-norm.js';
 import { ropeInto } from './kernels/rows/rope.js';
 import type { Runtime } from './runtime/runtime.js';
 import { type CudaTensor, own } from './runtime/tensor.js';
+import { CudaWeight, ownWeight } from './weights/cuda-weight.js';
+import { Fp8Weight } from './weights/fp8-weight.js';
 
 /** What a backend has besides memory, scopes and graphs. */
 export type Ops = Omit<
   Backend,
   | 'name'
   | 'activationDtype'
+  | 'weightFormats'
   | 'upload'
   | 'weight'
+  | 'offload'
   | 'zeros'
   | 'download'
   | 'scope'
@@ -52,7 +61,7 @@ export type Ops = Omit<
   | typeof Symbol.asyncDispose
 >;
 
-export function createOps(r: Runtime, gemm: Gemm): Ops {
+export function createOps(r: Runtime, gemm: Gemm, fp8: Fp8Products): Ops {
   const like = (x: Tensor, shape: readonly number[] = x.shape) => r.tensors.make(shape, x.dtype);
   /** `x` itself, or a temporary of the wanted dtype. */
   const as = (x: CudaTensor, dtype: DType) => {
@@ -128,18 +137,41 @@ export function createOps(r: Runtime, gemm: Gemm): Ops {
       castInto(r, own(dst), own(src));
     },
 
-    matmul: (x, w, options) => matmul(r, gemm, x, w, options ?? {}),
+    matmul: (x, w, options) => matmul(r, { gemm, fp8 }, x, w, options ?? {}),
     attention: (q, segments, options) => attention(r, gemm, q, segments, options ?? {}),
     conv: (x, w, options) => conv(r, x, w, options ?? {}),
     convTranspose: (x, w, options) => convTranspose(r, gemm, x, w, options),
 
     rmsNorm: (x, weight, options) => rmsNorm(r, x, weight, options),
+    addNorm(x, y, weight, eps) {
+      const sum = like(x, guards.addNormShape(x, y, weight));
+      const normed = like(x);
+      const residual = { y: own(y), sum };
+      addNormInto(r, { normed, scales: null, x: own(x), residual, weight: own(weight), eps });
+      return { sum, normed };
+    },
     layerNorm(x, weight, bias, eps) {
       const out = like(x, guards.layerNormShape(x, weight, bias));
       return into(out, () => {
         const shift = bias ? as(own(bias), weight.dtype) : null;
         layerNormInto(r, out, own(x), { weight: own(weight), bias: shift, eps });
       });
+    },
+
+    quantizeRows: (x) => quantize(r, 'quantizeRows', x, x.shape),
+    quantizedSwiglu: (x) => quantize(r, 'quantizedSwiglu', x, guards.swigluShape(x)),
+    quantizedNorm(x, weight, eps) {
+      const normed = quantizedLike(r, 'quantizedNorm', guards.rmsNormShape(x, weight, { eps }));
+      const { values, scales } = normed;
+      addNormInto(r, { normed: values, scales, x: own(x), residual: null, weight: own(weight), eps });
+      return normed;
+    },
+    quantizedAddNorm(x, y, weight, eps) {
+      const sum = like(x, guards.addNormShape(x, y, weight));
+      const normed = quantizedLike(r, 'quantizedAddNorm', x.shape);
+      const { values, scales } = normed;
+      addNormInto(r, { normed: values, scales, x: own(x), residual: { y: own(y), sum }, weight: own(weight), eps });
+      return { sum, normed };
     },
 
     add: pair('add'),
@@ -202,14 +234,50 @@ export function createOps(r: Runtime, gemm: Gemm): Ops {
   };
 }
 
-function matmul(r: Runtime, gemm: Gemm, x: Tensor, w: Weight, { bias }: MatmulOptions): CudaTensor {
+interface OwnQuantizedRows extends QuantizedRows {
+  readonly values: CudaTensor;
+  readonly scales: CudaTensor;
+}
+
+/** Quantised rows with undefined contents. */
+function quantizedLike(r: Runtime, op: string, shape: readonly number[]): OwnQuantizedRows {
+  const scales = guards.rowScalesShape(op, { shape });
+  return { values: r.tensors.make(shape, 'f8e4m3'), scales: r.tensors.make(scales, 'f32') };
+}
+
+/** `x`, or SwiGLU of it where the result is half as wide, quantised row by row. */
+function quantize(r: Runtime, op: string, x: Tensor, shape: readonly number[]): QuantizedRows {
+  const out = quantizedLike(r, op, shape);
+  const columns = shape.at(-1) ?? 1;
+  quantizeRowsInto(r, {
+    values: out.values.address,
+    scales: out.scales.address,
+    x: own(x),
+    rows: out.scales.count,
+    columns,
+    swiglu: columns !== x.shape.at(-1),
+  });
+  return out;
+}
+
+interface Products {
+  readonly gemm: Gemm;
+  readonly fp8: Fp8Products;
+}
+
+function matmul(r: Runtime, { gemm, fp8 }: Products, x: Rows, w: Weight, { bias }: MatmulOptions): CudaTensor {
   const shape = guards.matmulShape(x, w, bias);
-  const dtype = floatType('matmul', x.dtype);
+  const dtype = isQuantized(x) ? r.dtype : floatType('matmul', x.dtype);
   const out = r.tensors.make(shape, dtype);
   const [n = 0, k = 0] = w.shape;
   if (out.count === 0) return out;
   r.tensors.run(() => {
     let shift = bias ? own(bias) : null;
+    if (w instanceof Fp8Weight) {
+      if (isQuantized(x)) fp8.multiply(out, x, w, shift);
+      else fp8.multiplyWide(out, x, w, shift);
+      return null;
+    }
     if (shift && shift.dtype !== dtype) {
       const narrow = r.tensors.make(shift.shape, dtype);
       castInto(r, narrow, shift);
@@ -219,7 +287,7 @@ function matmul(r: Runtime, gemm: Gemm, x: Tensor, w: Weight, { bias }: MatmulOp
       m: out.count / n,
       n,
       k,
-      x: { address: own(x).address, dtype, pitch: k },
+      x: { address: own(guards.plainRows('matmul', x)).address, dtype, pitch: k },
       w: { address: rowsAs(r, ownWeight(w), dtype), dtype, pitch: k },
       out: { address: out.address, dtype, pitch: n },
       ...(shift && { bias: shift.address }),

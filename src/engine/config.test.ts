@@ -19,6 +19,8 @@ describe('readConfig', () => {
       guardrailModel: undefined,
       guardrailKey: undefined,
       debug: false,
+      dtype: undefined,
+      kernelCache: join(homedir(), '.cache/orrery/kernels'),
       libraryRoots: [],
     });
   });

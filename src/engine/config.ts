@@ -1,6 +1,7 @@
 // Settings of a process. The only place that reads environment variables.
+import { existsSync, readdirSync } from 'node:fs';
 import { homedir } from 'node:os';
-import { join, resolve } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 
 /** What the environment sets; a caller's own options win over it. */
 export interface EngineConfig {
@@ -28,7 +29,14 @@ export interface EngineConfig {
   readonly guardrailKey: string | undefined;
   /** ORRERY_DEBUG: show stack traces. */
   readonly debug: boolean;
-  /** Where GPU libraries may lie besides the system's own folders: CUDA_HOME, CUDA_PATH, LD_LIBRARY_PATH, VIRTUAL_ENV, CONDA_PREFIX. */
+  /** ORRERY_DTYPE: what networks compute in on a GPU, `bf16` or `f32`. */
+  readonly dtype: 'bf16' | 'f32' | undefined;
+  /** ORRERY_KERNEL_CACHE: where compiled GPU kernels are kept; XDG_CACHE_HOME/orrery/kernels where absent. */
+  readonly kernelCache: string;
+  /**
+   * Where GPU libraries may lie besides the system's own folders: ORRERY_CUDA_LIBRARIES, CUDA_HOME, CUDA_PATH, LD_LIBRARY_PATH, and
+   * the packages of VIRTUAL_ENV, CONDA_PREFIX and the Python on PATH.
+   */
   readonly libraryRoots: readonly string[];
 }
 
@@ -36,13 +44,14 @@ type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Reads the settings.
- * @throws RangeError when ORRERY_THREADS is no whole number above 0
+ * @throws RangeError when ORRERY_THREADS is no whole number above 0, or ORRERY_DTYPE no dtype
  */
 export function readConfig(env: Environment = process.env): EngineConfig {
   const text = (name: string) => (env[name]?.trim() ? env[name]?.trim() : undefined);
   const isOn = (name: string) => /^(1|true|yes|on)$/i.test(text(name) ?? '');
-  const home = text('HF_HOME') ?? join(text('XDG_CACHE_HOME') ?? join(homedir(), '.cache'), 'huggingface');
-  const roots = ['CUDA_HOME', 'CUDA_PATH', 'VIRTUAL_ENV', 'CONDA_PREFIX'].flatMap((name) => text(name) ?? []);
+  const caches = text('XDG_CACHE_HOME') ?? join(homedir(), '.cache');
+  const home = text('HF_HOME') ?? join(caches, 'huggingface');
+  const folders = (name: string) => text(name)?.split(':').filter(Boolean) ?? [];
   return {
     token: text('HF_TOKEN') ?? text('HUGGING_FACE_HUB_TOKEN'),
     offline: isOn('HF_HUB_OFFLINE'),
@@ -57,8 +66,31 @@ export function readConfig(env: Environment = process.env): EngineConfig {
     guardrailModel: text('ORRERY_GUARDRAIL_MODEL'),
     guardrailKey: text('ORRERY_GUARDRAIL_KEY'),
     debug: isOn('ORRERY_DEBUG'),
-    libraryRoots: [...roots, ...(text('LD_LIBRARY_PATH')?.split(':').filter(Boolean) ?? [])],
+    dtype: readDtype(text('ORRERY_DTYPE')),
+    kernelCache: resolve(expandHome(text('ORRERY_KERNEL_CACHE') ?? join(caches, 'orrery', 'kernels'))),
+    libraryRoots: [
+      ...['ORRERY_CUDA_LIBRARIES', 'CUDA_HOME', 'CUDA_PATH', 'LD_LIBRARY_PATH'].flatMap(folders),
+      ...['VIRTUAL_ENV', 'CONDA_PREFIX'].flatMap(folders).flatMap(packageFolders),
+      ...folders('PATH')
+        .filter((folder) => existsSync(join(folder, 'python3')))
+        .flatMap((folder) => packageFolders(dirname(folder))),
+    ],
   };
+}
+
+/** `site-packages` of a Python environment, where wheels put libraries. */
+function packageFolders(environment: string): readonly string[] {
+  const library = join(environment, 'lib');
+  if (!existsSync(library)) return [];
+  const pythons = readdirSync(library).filter((name) => /^python3(\.\d+)?$/.test(name));
+  return pythons
+    .flatMap((python) => ['site-packages', 'dist-packages'].map((name) => join(library, python, name)))
+    .filter((folder) => existsSync(join(folder, 'nvidia')));
+}
+
+function readDtype(value: string | undefined): 'bf16' | 'f32' | undefined {
+  if (value === undefined || value === 'bf16' || value === 'f32') return value;
+  throw new RangeError(`ORRERY_DTYPE is ${value}; it must be bf16 or f32`);
 }
 
 function expandHome(path: string): string {

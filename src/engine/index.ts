@@ -22,10 +22,16 @@ export {
 export type { Artifact, ProgressEvent } from './run/events.js';
 export type { Generation } from './run/generation.js';
 export { openPromptGuard } from './safety/prompt-guard.js';
-export { type Bench, type BenchOptions, benchMachine } from './tools/bench.js';
+export type { PipelineBench } from './tools/bench/bench-report.js';
+export { describeBench } from './tools/bench/describe-bench.js';
+export { type Bench, type BenchOptions, benchMachine } from './tools/bench/machine-bench.js';
+export { benchPipeline, type PipelineBenchOptions } from './tools/bench/pipeline-bench.js';
 export { examineMachine, type Finding } from './tools/doctor.js';
 export { formatBytes } from './tools/format-bytes.js';
 export { type Inspection, inspectCheckpoint } from './tools/inspect.js';
 export { openParity, type ParityRequest } from './tools/open-parity.js';
 export { formatRow, type ParityRow, tableHead } from './tools/parity/parity.js';
 export { type PullRequest, pullCheckpoint } from './tools/pull.js';
+export { describeQuality } from './tools/quality/describe-quality.js';
+export { openQuality, type QualityOptions } from './tools/quality/open-quality.js';
+export type { Quality } from './tools/quality/quality.js';

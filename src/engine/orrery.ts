@@ -1,11 +1,14 @@
 // The engine as a library: a loaded checkpoint on a device that plans and generates.
 import { codecArguments, type Ffmpeg } from '../media/index.js';
+import type { Quantization } from '../models/cosmos3-transformer/index.js';
+import { defaultTiling } from '../models/wan-vae/index.js';
 import type { Networks } from '../pipeline/networks.js';
 import { type CostEstimate, estimateCost } from '../pipeline/plan/cost.js';
 import { planHash } from '../pipeline/plan/plan-hash.js';
 import { plan as makePlan } from '../pipeline/plan.js';
 import type { Plan, PlanWarning } from '../pipeline/plan-types.js';
-import { readCostConfig } from './checkpoint/cost-config.js';
+import { Previewer, type PreviewOptions } from '../pipeline/preview/previewer.js';
+import { type DeviceMemoryUse, readCostConfig } from './checkpoint/cost-config.js';
 import { loadNetworks } from './checkpoint/load-networks.js';
 import { type ModelOptions, type OpenedModel, openModel } from './checkpoint/open-model.js';
 import { type EngineConfig, readConfig } from './config.js';
@@ -15,7 +18,15 @@ import { findEncoder } from './encoder.js';
 import { blameInput } from './inputs/input-error.js';
 import { loadInputs } from './inputs/load-inputs.js';
 import { type InputSources, makeFacts, type ProbedInputs, probeInputs, sourcesOf } from './inputs/probe.js';
-import { chooseDevice, type DeviceName, type OpenedDevice, openDevice } from './loader.js';
+import {
+  checkSynthetic,
+  chooseDevice,
+  type DeviceDtype,
+  type DeviceName,
+  type GpuChoices,
+  type OpenedDevice,
+  openDevice,
+} from './loader.js';
 import {
   checkTargets,
   checkWritable,
@@ -28,7 +39,7 @@ import { checkProvenanceSize } from './provenance/check-size.js';
 import { hashCheckpoint, makeFingerprint } from './provenance/fingerprint.js';
 import type { InputPlaces, Provenance } from './provenance/provenance.js';
 import { checkRepeatable, type RepeatOptions, readOriginal, sourcesOfRepeat } from './provenance/repeat.js';
-import type { ProgressEvent } from './run/events.js';
+import type { GpuMemory, ProgressEvent } from './run/events.js';
 import { Generation } from './run/generation.js';
 import { runPlan } from './run/run-plan.js';
 import { TurnQueue } from './run/turn-queue.js';
@@ -39,6 +50,16 @@ export interface LoadOptions extends ModelOptions {
   readonly device?: string | undefined;
   /** Threads of the CPU device. */
   readonly threads?: number | undefined;
+  /** What networks compute in on a GPU; `bf16` where absent. */
+  readonly dtype?: DeviceDtype | undefined;
+  /** Folders that CUDA's libraries are sought in before all others. */
+  readonly cudaLibraries?: readonly string[] | undefined;
+  /** Linear layers of the transformer in eight bits, on GPUs that can; none where absent. */
+  readonly quantization?: Quantization | undefined;
+  /** How a GPU computes. */
+  readonly gpu?: GpuChoices | undefined;
+  /** Decode frames by tiles: less memory, a little more time, slightly other pixels. */
+  readonly vaeTiling?: boolean | undefined;
   /** Environment settings to use instead of the process's own. */
   readonly config?: EngineConfig | undefined;
   /** Checks prompts of requests that do not turn that off; the bundled word list where absent. */
@@ -55,6 +76,8 @@ export interface GenerateOptions {
   /** Files to write, or a function that names them; the extension says what. Without any, the artifact holds the bytes. */
   readonly output?: OutputPaths | ((plan: Plan) => OutputPaths) | undefined;
   readonly signal?: AbortSignal | undefined;
+  /** Reports small pictures on the way; from `openPreviewer` of the same object. */
+  readonly previewer?: Previewer | undefined;
   /** Unknown parameters of a prompt form are errors instead of warnings. */
   readonly strict?: boolean | undefined;
 }
@@ -94,8 +117,9 @@ export class Orrery implements AsyncDisposable {
    * @throws CheckpointError, HubError, ConfigError or TokenizerError for the checkpoint, RequestError for the device
    */
   static async load(options: LoadOptions = {}): Promise<Orrery> {
-    const config = options.config ?? readConfig();
-    const device = chooseDevice(options.device ?? config.device);
+    const given = options.config ?? readConfig();
+    const config = { ...given, libraryRoots: [...(options.cudaLibraries ?? []), ...given.libraryRoots] };
+    const device = chooseDevice(options.device ?? config.device, config.libraryRoots);
     return new Orrery(await openModel(options, config), device, config, options);
   }
 
@@ -111,6 +135,11 @@ export class Orrery implements AsyncDisposable {
 
   get device(): string {
     return this.#device;
+  }
+
+  /** One line on the open device; null until weights were read. */
+  get deviceDescription(): string | null {
+    return this.#opened?.device.description ?? null;
   }
 
   /**
@@ -157,6 +186,12 @@ export class Orrery implements AsyncDisposable {
     await this.#open();
   }
 
+  /** Makes ready what previews need; reads the weights. */
+  async openPreviewer(options: PreviewOptions): Promise<Previewer> {
+    const { networks } = await this.#open();
+    return Previewer.open(networks, options);
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#turns.idle();
     await this.#opened?.device.backend[Symbol.asyncDispose]();
@@ -173,9 +208,14 @@ export class Orrery implements AsyncDisposable {
     return {
       plan,
       warnings: [...read.warnings, ...warnings],
-      estimate: estimateCost(plan, readCostConfig(this.#model.checkpoint)),
+      estimate: estimateCost(plan, readCostConfig(this.#model.checkpoint, this.#memoryUse())),
       hash: planHash(plan),
     };
+  }
+
+  #memoryUse(): DeviceMemoryUse {
+    const { dtype = this.#config.dtype ?? 'bf16', quantization } = this.#options;
+    return this.#device === 'cpu' ? { kind: 'cpu' } : { kind: 'gpu', dtype, isQuantized: quantization !== undefined };
   }
 
   async *#generate(read: () => ReadRequest, options: GenerateOptions): AsyncGenerator<ProgressEvent, void> {
@@ -197,6 +237,7 @@ export class Orrery implements AsyncDisposable {
       warnings,
       startedAt,
       codecOptions: request.codecOptions,
+      previewer: options.previewer,
       signal: options.signal,
     });
   }
@@ -211,7 +252,8 @@ export class Orrery implements AsyncDisposable {
     checkRepeatable(provenance, this.#model.facts, inputs);
     const { plan, inputs: places, codecOptions } = provenance;
     yield { type: 'plan', plan, warnings: [] };
-    yield* this.#run(plan, { output, inputs, places, warnings: [], startedAt, codecOptions, signal: options.signal });
+    const { previewer, signal } = options;
+    yield* this.#run(plan, { output, inputs, places, warnings: [], startedAt, codecOptions, previewer, signal });
   }
 
   async *#run(plan: Plan, run: RunParts): AsyncGenerator<ProgressEvent, void> {
@@ -227,7 +269,7 @@ export class Orrery implements AsyncDisposable {
       signal?.throwIfAborted();
       const fingerprint = makeFingerprint({
         checkpoint: hashCheckpoint(this.#model.checkpoint),
-        device: device.name,
+        device: this.#options.vaeTiling === true ? `${device.name}, tiled decoder` : device.name,
         blas: device.blas,
         ffmpeg: ffmpeg?.version ?? null,
       });
@@ -241,7 +283,10 @@ export class Orrery implements AsyncDisposable {
         ffmpeg,
         origin,
         warnings: run.warnings,
+        tiling: this.#options.vaeTiling === true ? defaultTiling : null,
+        readGpuMemory: () => readGpuMemory(device),
         startedAt: run.startedAt,
+        previewer: run.previewer,
         signal,
       });
     } catch (error) {
@@ -253,11 +298,16 @@ export class Orrery implements AsyncDisposable {
 
   async #open(): Promise<{ readonly device: OpenedDevice; readonly networks: Networks }> {
     if (this.#opened !== undefined) return this.#opened;
-    const { threads = this.#config.threads, onDebug } = this.#options;
-    const device = await openDevice(this.#device, { threads, blas: this.#config.blas });
+    checkSynthetic(this.#options.synthetic, this.#device);
+    const { threads = this.#config.threads, dtype = this.#config.dtype, gpu, onDebug } = this.#options;
+    const { blas, libraryRoots, kernelCache } = this.#config;
+    const device = await openDevice(this.#device, { threads, blas, dtype, libraryRoots, kernelCache, gpu });
     try {
       onDebug?.(device.description);
-      const { networks, unread } = loadNetworks(this.#model.checkpoint, device.backend);
+      const { networks, unread } = loadNetworks(this.#model.checkpoint, device.backend, {
+        cuda: device.cuda,
+        quantization: this.#options.quantization ?? null,
+      });
       if (unread.length > 0) onDebug?.(`not read: ${unread.join(', ')}`);
       this.#opened = { device, networks };
       return this.#opened;
@@ -268,7 +318,14 @@ export class Orrery implements AsyncDisposable {
   }
 }
 
+function readGpuMemory({ cuda }: OpenedDevice): GpuMemory | null {
+  if (cuda === null) return null;
+  const { peakReserved, peakAllocated } = cuda.report().memory;
+  return { reserved: peakReserved, allocated: peakAllocated };
+}
+
 interface RunParts {
+  readonly previewer: GenerateOptions['previewer'];
   readonly output: GenerateOptions['output'];
   readonly inputs: ProbedInputs;
   readonly places: InputPlaces;

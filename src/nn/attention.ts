@@ -1,7 +1,16 @@
 // Attention of one tower: merged projections, head norms, rotary positions, and where its rows look. Source: spec, section 2.
-import { type Backend, type KeySegment, type KvRows, type Tensor, uploadFloats } from '../backend/index.js';
+import { type Backend, type KeySegment, type KvRows, type Rows, type Tensor, uploadFloats } from '../backend/index.js';
 import type { WeightReader } from '../weights/index.js';
-import { type Linear, type LinearPart, linear, readLinear, readVector } from './linear.js';
+import {
+  dense,
+  type Linear,
+  type LinearFormat,
+  type LinearPart,
+  linear,
+  readLinear,
+  readVector,
+  widened,
+} from './linear.js';
 import type { RopeTables } from './rope.js';
 
 export interface HeadLayout {
@@ -26,11 +35,17 @@ export interface AttentionNames {
   readonly norms?: readonly [string, string];
 }
 
+export interface AttentionFormats {
+  readonly qkv: LinearFormat;
+  readonly out: LinearFormat;
+}
+
 export function readAttention(
   b: Backend,
   reader: WeightReader,
   names: AttentionNames,
   layout: HeadLayout & { readonly hidden: number },
+  formats: AttentionFormats = { qkv: dense, out: dense },
 ): AttentionWeights {
   const { heads, kvHeads, headDim, hidden } = layout;
   const rows = [heads, kvHeads, kvHeads].map((count) => count * headDim);
@@ -40,10 +55,15 @@ export function readAttention(
     kNorm: readVector(b, reader, `${names.norms[1]}.weight`, headDim),
   };
   return {
-    qkv: readLinear(b, reader, parts, hidden),
-    out: readLinear(b, reader, [{ name: names.out, rows: hidden }], heads * headDim),
+    qkv: readLinear(b, reader, parts, hidden, formats.qkv),
+    out: readLinear(b, reader, [{ name: names.out, rows: hidden }], heads * headDim, formats.out),
     ...norms,
   };
+}
+
+/** The same weights without quantised rows. */
+export function widenedAttention(weights: AttentionWeights): AttentionWeights {
+  return { ...weights, qkv: widened(weights.qkv), out: widened(weights.out) };
 }
 
 /** Keys and values of S rows, to be written by `projectHeads`. */
@@ -58,7 +78,7 @@ export function projectHeads(
   weights: AttentionWeights,
   layout: HeadLayout,
   rope: RopeTables,
-  x: Tensor,
+  x: Rows,
   into: KvRows,
 ): Tensor {
   const norms = { ...(weights.qNorm && { qNorm: weights.qNorm }), ...(weights.kNorm && { kNorm: weights.kNorm }) };

@@ -1,5 +1,6 @@
 // What `generate` reports while it works. Frames leave as they are decoded, so that encoding overlaps decoding.
 import type { Waveform } from '../media/index.js';
+import type { Preview } from './preview/previewer.js';
 
 export type Phase = 'text' | 'encode' | 'denoise' | 'decode';
 
@@ -22,6 +23,7 @@ export type GenerationEvent =
       readonly width: number;
       readonly height: number;
     }
+  | Preview
   | { readonly type: 'sound'; readonly waveform: Waveform }
   /** Predicted (or, for forward dynamics, given) actions `[rows][rawDim]`. */
   | { readonly type: 'actions'; readonly rows: readonly (readonly number[])[] }

@@ -1,6 +1,7 @@
 // The whole flow from a plan to its result: text, conditions, noise, denoise, decode; chunk by chunk.
 
 import { uploadFloats } from '../backend/index.js';
+import type { Tiling } from '../models/wan-vae/index.js';
 import { NoiseGenerator } from '../schedulers/index.js';
 import { actionRows } from './conditioning/action-target.js';
 import { type PixelFrames, prepareChunk } from './conditioning/chunk-conditions.js';
@@ -15,11 +16,12 @@ import { recordStart, recordStep } from './denoise/record-step.js';
 import type { Recorder } from './denoise/recorder.js';
 import { makeSchedule, type Schedule } from './denoise/schedule.js';
 import { skipTable } from './denoise/skip.js';
-import { initialLatents, type Modality, type NoiseSource, type Target } from './denoise/targets.js';
+import { initialLatents, type Modality, type NoiseSource, passDraws, type Target } from './denoise/targets.js';
 import type { GenerationEvent, Phase } from './events.js';
 import type { PlanInputs } from './inputs.js';
 import type { Networks } from './networks.js';
 import type { Plan } from './plan-types.js';
+import { ChunkPreviews, type Previewer } from './preview/previewer.js';
 
 export interface GenerateOptions {
   /** Stops between steps and between decoded windows by throwing the signal's reason. */
@@ -28,7 +30,11 @@ export interface GenerateOptions {
   readonly latents?: boolean;
   /** Decode no frames. */
   readonly skipFrames?: boolean;
+  /** Decode frames by tiles: less memory, slightly other pixels. */
+  readonly tiling?: Tiling;
   readonly recorder?: Recorder;
+  /** Reports small pictures on the way. */
+  readonly previewer?: Previewer | undefined;
   /** Instead of the seed's generator. */
   readonly noise?: NoiseSource;
 }
@@ -63,7 +69,10 @@ export async function* generate(
     const prepared = await prepareChunk(networks, plan, { chunk, inputs, tail, recorder });
     yield phase('denoise', chunk.index);
     using conditioning = buildConditioning(networks, plan, prepared.conditions, texts, schedule.timesteps);
-    const run: ChunkRun = { plan, networks, options, schedule, noise, chunk, chunks: chunks.length };
+    const target = conditioning.targets[0] as Target;
+    const of = { chunk, chunks: chunks.length, steps: schedule.table.steps, target };
+    const previews = options.previewer ? new ChunkPreviews(options.previewer, of) : null;
+    const run: ChunkRun = { plan, networks, options, schedule, noise, previews, chunk, chunks: chunks.length };
     const latents = yield* denoiseChunk(run, conditioning);
     yield* reportLatents(run, conditioning.targets, latents);
     yield phase('decode', chunk.index);
@@ -78,6 +87,7 @@ interface ChunkRun {
   readonly options: GenerateOptions;
   readonly schedule: Schedule;
   readonly noise: NoiseSource;
+  readonly previews: ChunkPreviews | null;
   readonly chunk: Chunk;
   readonly chunks: number;
 }
@@ -88,6 +98,7 @@ async function* denoiseChunk(
 ): AsyncGenerator<GenerationEvent, HostLatents[]> {
   const { plan, networks, options, schedule, noise, chunk, chunks } = run;
   const { targets, branches, hasControls } = conditioning;
+  passDraws(targets, noise, plan.draw * (1 + (schedule.table.stochastic ? schedule.table.steps : 0)));
   const latents = initialLatents(targets, noise);
   if (options.recorder) recordStart(options.recorder, chunk.index, conditioning, latents);
   const input = {
@@ -106,6 +117,8 @@ async function* denoiseChunk(
   for await (const done of denoise(networks, input)) {
     if (options.recorder) await recordStep(networks.backend, options.recorder, { chunk: chunk.index, targets, done });
     yield { type: 'step', step: done.step + 1, steps, chunk: chunk.index, chunks, skipped: done.skipped };
+    const preview = await run.previews?.ofStep(done);
+    if (preview) yield preview;
     options.signal?.throwIfAborted();
     if (done.step === steps - 1) last = done;
     if (last) return await Promise.all(last.samples.map((sample) => downloadFloats(networks.backend, sample)));
@@ -125,11 +138,13 @@ async function* decodeChunk(
   const tensor = uploadFloats(networks.backend, latents.data, latents.shape);
   try {
     let first = 0;
-    for await (const window of decodeVision(networks, tensor)) {
+    for await (const window of decodeVision(networks, tensor, { tiling: options.tiling })) {
       options.signal?.throwIfAborted();
       if (tail.wants(first, window.count))
         tail.take(first, (await downloadFloats(networks.backend, window.pixels)).data, window.count);
       const part = resultFrames(chunk, { ...window, first }, panels);
+      const preview = run.previews?.ofFrames(first, window);
+      if (preview) yield preview;
       first += window.count;
       if (part) yield { type: 'frames', data: part.data, count: part.count, width: part.width, height: part.height };
     }

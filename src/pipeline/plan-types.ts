@@ -110,6 +110,8 @@ export interface Plan {
   readonly schedule: PlannedSchedule;
   readonly guidance: PlannedGuidance;
   readonly seed: number;
+  /** Pictures that the seed's generator made before this one: its noise goes on where theirs ended. */
+  readonly draw: number;
   readonly prompt: PlannedPrompt;
   /** null where no branch uses it. */
   readonly negativePrompt: PlannedPrompt | null;

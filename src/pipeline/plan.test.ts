@@ -79,6 +79,13 @@ describe('defaults per task', () => {
     expect(warningsOf({ guidance: 1, negativePrompt: 'blurry' })[0]?.param).toBe('negative_prompt');
   });
 
+  it('has several pictures of a seed, and one of everything else', () => {
+    expect(planOf({ task: 'text-to-image' }).draw).toBe(0);
+    expect(planOf({ task: 'text-to-image', draw: 3 }).draw).toBe(3);
+    expect(refusalOf({ draw: 1 })).toMatchObject({ code: 'unsupported', param: 'noise_index' });
+    expect(refusalOf({ task: 'text-to-image', draw: 100 })).toMatchObject({ param: 'noise_index' });
+  });
+
   it('takes the seed of the request before the drawn one', () => {
     expect(planOf({ seed: 0 }).seed).toBe(0);
     expect(planOf({ seed: Number.MAX_SAFE_INTEGER }).seed).toBe(9007199254740991);

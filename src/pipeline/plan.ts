@@ -31,6 +31,14 @@ export function plan(request: GenerationRequest, facts: Facts): PlanResult {
   const shape = planShape(request, task, facts, warn);
   const control = shape.transfer?.control ?? { controlScale: 1, controlInterval: null };
   const sampling = planSampling(request, { defaults: shape.defaults, control }, facts, warn);
+  if (sampling.draw > 0 && task !== 'text-to-image') {
+    const remedy = 'ask for a text-to-image task, or for another seed';
+    refuse(
+      'unsupported',
+      'noise_index',
+      `noise_index is ${sampling.draw}; only pictures come several of one seed: ${remedy}`,
+    );
+  }
   const texts = formatPrompts(request, promptFacts(request, shape), warn);
   const prompts = planPrompts(request, texts, { ...facts, usesNegative: sampling.guidance.scale > 1 }, warn);
   const { canvas, content, frames, fps, condition, sound, action, transfer } = shape;

@@ -95,6 +95,8 @@ export interface GenerationRequest {
   readonly guidanceInterval?: Interval;
   readonly flowShift?: number;
   readonly seed?: number;
+  /** Which of the pictures that one generator makes, from 0. */
+  readonly draw?: number;
   readonly maxSequenceLength?: number;
   readonly useResolutionTemplate?: boolean;
   readonly useDurationTemplate?: boolean;

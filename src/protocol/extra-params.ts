@@ -40,6 +40,13 @@ const samplingParams = {
       },
     ),
   ),
+  noise_index: Type.Optional(
+    Type.Integer({
+      minimum: 0,
+      maximum: 99,
+      description: 'Which of several pictures of one seed, from 0: picture i of a request with n.',
+    }),
+  ),
   skip_mode: words(
     ['hold', 'extrapolate'],
     'Velocity of the steps in skip_steps: the last one, or extrapolated from two.',

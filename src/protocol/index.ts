@@ -1,5 +1,15 @@
 // The protocol's door: what may be said over the wire.
-export { createClient, type OrreryClient, OrreryClientError } from './client/client.js';
+export {
+  type CallOptions,
+  type ClientOptions,
+  createClient,
+  type JobForm,
+  type JobQuery,
+  type OrreryClient,
+  type VideoForm,
+} from './client/client.js';
+export { OrreryClientError } from './client/client-error.js';
+export type { FollowEventsOptions } from './client/follow-events.js';
 export { readEvents, type ServerEvent } from './client/read-events.js';
 export { extraParams } from './extra-params.js';
 export { descriptionOf, type Flag, flagOf } from './flag.js';

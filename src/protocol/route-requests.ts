@@ -20,6 +20,9 @@ export const ImageRequest = Type.Object({
   output_format: Type.Optional(
     Type.Enum(['png', 'jpeg', 'jpg', 'webp'], { description: 'Picture format: png, jpeg, jpg, webp.' }),
   ),
+  store: Type.Optional(
+    Type.Boolean({ description: 'False: the picture is not kept as a job after it was delivered.' }),
+  ),
   extra_params: Type.Optional(ExtraParams),
 });
 

@@ -5,8 +5,12 @@ import { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, fast
 import { packageVersion } from '../engine/index.js';
 import { RequestError } from '../protocol/index.js';
 import { registerBodies } from './bodies/read-body.js';
+import { addJobRoutes } from './gallery/job-routes.js';
+import { addUploadRoute } from './gallery/upload-route.js';
 import type { Logger } from './operation/logging.js';
+import { addStatusRoute } from './operation/status-route.js';
 import { ApiKeys, requireKeys } from './owner.js';
+import { addPlanRoute } from './planning/plan-route.js';
 import { addPolicySocket } from './policy/policy-socket.js';
 import { describeError, errorBody, sendError } from './respond.js';
 import { addChatRoute } from './routes/chat.js';
@@ -87,6 +91,10 @@ export async function createApp(context: ServerContext, log: Logger): Promise<Fa
     addVideoSyncRoute(routes, context);
     addVideoRoutes(routes, context);
     addContentRoute(routes, context);
+    addJobRoutes(routes, context);
+    addUploadRoute(routes, context);
+    addPlanRoute(routes, context);
+    addStatusRoute(routes, context);
     addEventRoutes(routes, context);
     addChatRoute(routes, context);
   });
@@ -108,7 +116,11 @@ function readRequestId(given: string | readonly string[] | undefined): string {
 /** Request ids, cross-origin headers, a line and a number for each request. */
 function addHooks(app: FastifyInstance, { settings, metrics }: ServerContext): void {
   app.addHook('onRequest', async (request, reply) => {
-    reply.header('x-request-id', request.id);
+    reply
+      .header('x-request-id', request.id)
+      .header('x-content-type-options', 'nosniff')
+      // Addresses may carry tokens.
+      .header('referrer-policy', 'no-referrer');
     const { origin } = request.headers;
     if (origin === undefined || !(settings.origins.includes('*') || settings.origins.includes(origin))) return;
     reply.header('access-control-allow-origin', origin).header('vary', 'origin');

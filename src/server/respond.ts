@@ -88,7 +88,7 @@ function describeMedia(error: MediaError): Failure {
 function describeFramework(error: unknown): Failure | null {
   if (!(error instanceof Error)) return null;
   const code = 'code' in error ? String(error.code) : '';
-  if (['ENOSPC', 'EDQUOT', 'EMFILE'].includes(code)) {
+  if (['ENOSPC', 'EDQUOT', 'EMFILE', 'SQLITE_FULL'].includes(code)) {
     return fail('unavailable', null, 'The server has no room for this request; try later.');
   }
   if (code === 'ERR_STREAM_PREMATURE_CLOSE' || code === 'ECONNRESET' || code === 'ECONNABORTED') {

@@ -16,6 +16,7 @@ import { type MetricSources, openMetrics } from './operation/metrics.js';
 import { openTracing } from './operation/tracing.js';
 import { watchJobs } from './operation/watch-jobs.js';
 import type { ServeSettings } from './options/settings.js';
+import { openForecast } from './planning/forecast.js';
 import type { ServerContext } from './server-context.js';
 
 /** What a server may be given besides its settings. */
@@ -85,7 +86,7 @@ async function open(settings: ServeSettings, { planner, log, config, device }: O
     ffmpeg: config.ffmpeg ?? null,
     timeoutMs: settings.inputs.timeoutSeconds * 1000,
   });
-  const { queue, artifacts, uploads, events, supervisor, tokens } = engine;
+  const { queue, artifacts, uploads, events, supervisor, timelines, tokens } = engine;
   sources = { queue, supervisor, openStreams: () => events.followers };
   let isDraining = false;
   const ending = new AbortController();
@@ -99,6 +100,11 @@ async function open(settings: ServeSettings, { planner, log, config, device }: O
     uploads,
     events,
     supervisor,
+    forecast: openForecast({
+      queue,
+      measured: (plan) => timelines.seconds(plan),
+      estimate: (plan) => planner.estimate(plan),
+    }),
     settings,
     modelNames: [names[0] ?? described.id, ...names.slice(1)],
     guard,
@@ -162,6 +168,8 @@ function workerOptions(settings: ServeSettings, config: EngineConfig): JsonObjec
     ...(revision === undefined ? {} : { revision }),
     ...(soundTokenizerPath === null ? {} : { parts: { sound_tokenizer: soundTokenizerPath } }),
     threads: threads ?? config.threads ?? cores,
+    // What nobody has judged yet is shown to nobody.
+    previewSteps: checksFrames(settings) ? 0 : settings.previewSteps,
     ...(checksFrames(settings) ? frameGuardOptions(settings.guard) : {}),
   };
 }

@@ -7,6 +7,7 @@ import type { MediaInspector } from './inputs/media-inspector.js';
 import type { Metrics } from './operation/metrics.js';
 import type { Tracing } from './operation/tracing.js';
 import type { ServeSettings } from './options/settings.js';
+import type { Forecast } from './planning/forecast.js';
 
 /** The engine as a server sees it. Everything behind these interfaces may live in other processes. */
 export interface ServerEngine {
@@ -20,6 +21,7 @@ export interface ServerEngine {
 
 /** Everything a route may use. */
 export interface ServerContext extends ServerEngine {
+  readonly forecast: Forecast;
   readonly settings: ServeSettings;
   /** Names that the model answers to, the first one shown. */
   readonly modelNames: readonly [string, ...string[]];

@@ -22,4 +22,6 @@ export { createWeightReader, type ReaderOptions, type WeightReader } from './rea
 export { type ResolvedCheckpoint, resolveCheckpoint } from './resolve-checkpoint.js';
 export { type FileTensor, openSafetensors, type SafetensorsFile } from './safetensors/open-safetensors.js';
 export { type WritableTensor, writeSafetensors } from './safetensors/write-safetensors.js';
+export { isRandomWeight, type RandomWeight, randomBytes } from './synthetic/random-weight.js';
+export { openSyntheticCheckpoint, type SyntheticOptions } from './synthetic/synthetic-checkpoint.js';
 export type { StoredWeight, WeightInfo, WeightTable } from './weight-table.js';

@@ -97,7 +97,7 @@ const picture = checked({
 const extras = checked(extraParams).filter(([name]) => name !== 'task');
 
 const encodings = fc.constantFrom<Encoding>('json', 'form', 'multipart');
-const videoPaths = fc.constantFrom('/v1/videos', '/v1/videos/sync');
+const videoPaths = fc.constantFrom('/v1/videos', '/v1/videos/sync', '/v1/jobs', '/v1/plan');
 
 /** A field of the wrong form. */
 const badField = fc

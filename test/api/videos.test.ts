@@ -277,7 +277,7 @@ describe('video jobs', () => {
       { image_reference: { file_id: 'y' } },
       400,
       'image_reference',
-      /^Invalid image_reference: file_id is not supported yet\.$/,
+      /^Invalid image_reference: file_id must be one that POST \/v1\/uploads gave/,
     ],
     [
       { video_reference: { video_url: 'ftp://x/y' } },

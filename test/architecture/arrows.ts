@@ -120,6 +120,11 @@ export function findForbiddenPackages(tree: SourceTree, dependencies: ReadonlySe
 export function findCycles(tree: SourceTree): string[] {
   const targets = new Map<string, Set<string>>();
   for (const { from, to } of edges(tree)) targets.set(from, (targets.get(from) ?? new Set()).add(to));
+  return circlesOf(targets);
+}
+
+/** Circles of a graph of files, each as a line. */
+export function circlesOf(targets: ReadonlyMap<string, ReadonlySet<string>>): string[] {
   const found: string[] = [];
   const done = new Set<string>();
   const trail: string[] = [];

@@ -6,13 +6,16 @@ import {
   type Backend,
   type DType,
   elementCount,
+  isQuantized,
   type Kept,
+  residentOffload,
   type Tensor,
   type Weight,
 } from '../../src/backend/index.js';
 import { concatBytes, gatherRows, permuteBytes, sliceBytes, upsample, writeInto } from './oracle/layout.js';
 import { floatsOf, makeWeight, OracleTensor, own, ownWeight, Tensors } from './oracle/oracle-tensor.js';
 import { attentionLoops, convLoops, convTransposeLoops, matmulLoops } from './oracle/products.js';
+import { dequantizeLoops, quantizeLoops } from './oracle/quantization.js';
 import * as rows from './oracle/rows.js';
 
 const lastOf = (x: Tensor) => x.shape.at(-1) ?? 1;
@@ -27,6 +30,7 @@ export function createOracle(): Backend {
   const backend: Backend = {
     name: 'oracle',
     activationDtype: 'f32',
+    weightFormats: ['dense', 'fp8'],
 
     upload(host) {
       const out = tensors.make(host.shape, host.dtype);
@@ -34,6 +38,7 @@ export function createOracle(): Backend {
       return out;
     },
     weight: makeWeight,
+    offload: residentOffload,
     zeros: (shape, dtype) => tensors.make(shape, dtype),
     download: async (x) => ({ shape: x.shape, dtype: x.dtype, bytes: own(x).bytes.slice() }),
     scope: <T extends Kept>(body: () => T) => tensors.scope(body),
@@ -78,10 +83,14 @@ export function createOracle(): Backend {
       writeInto(dst, src);
     },
 
-    matmul(x, w, options) {
-      const shape = guards.matmulShape(x, w, options?.bias);
-      const values = matmulLoops(floatsOf(x), ownWeight(w).floats, lastOf(x), optional(options?.bias));
-      return like(x, shape, values);
+    matmul(rowsIn, w, options) {
+      const shape = guards.matmulShape(rowsIn, w, options?.bias);
+      const k = w.shape[1] ?? 1;
+      const x = isQuantized(rowsIn)
+        ? dequantizeLoops({ codes: own(rowsIn.values).bytes, scales: floatsOf(rowsIn.scales) })
+        : floatsOf(rowsIn);
+      const values = matmulLoops(x, ownWeight(w).floats, k, optional(options?.bias));
+      return tensors.fill(shape, isQuantized(rowsIn) ? 'f32' : rowsIn.dtype, values);
     },
     attention(q, segments, options) {
       const causal = options?.causal ?? false;
@@ -113,6 +122,20 @@ export function createOracle(): Backend {
       if (options.activation || options.front) return composites.rmsNorm(backend, x, weight, options);
       return like(x, x.shape, rows.rmsNormLoops(floatsOf(x), floatsOf(weight), options.eps));
     },
+    addNorm(x, y, weight, eps) {
+      guards.addNormShape(x, y, weight);
+      return composites.addNorm(backend, x, y, weight, eps);
+    },
+    quantizeRows(x) {
+      const rowCount = guards.rowScalesShape('quantizeRows', x);
+      const { codes, scales } = quantizeLoops(floatsOf(x), lastOf(x));
+      const values = tensors.make(x.shape, 'f8e4m3');
+      values.bytes.set(codes);
+      return { values, scales: tensors.fill(rowCount, 'f32', scales) };
+    },
+    quantizedNorm: (x, weight, eps) => composites.quantizedNorm(backend, x, weight, eps),
+    quantizedAddNorm: (x, y, weight, eps) => composites.quantizedAddNorm(backend, x, y, weight, eps),
+    quantizedSwiglu: (x) => composites.quantizedSwiglu(backend, x),
     layerNorm(x, weight, bias, eps) {
       guards.layerNormShape(x, weight, bias);
       return like(x, x.shape, rows.layerNormLoops(floatsOf(x), floatsOf(weight), optional(bias), eps));

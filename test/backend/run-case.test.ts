@@ -92,13 +92,14 @@ describe('cases', () => {
         w: (name) => {
           const input = inputs[name];
           if (input?.kind !== 'weight') throw new Error(name);
-          return oracle.weight(input.parts(name), input.use);
+          return oracle.weight(input.parts(name), input.use, { format: input.format ?? 'dense' });
         },
       });
     }
     const elsewhere = new Set([
       'name',
       'activationDtype',
+      'weightFormats',
       'upload',
       'weight',
       'download',

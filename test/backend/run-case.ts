@@ -49,8 +49,10 @@ export function place(
   const weights = new Map<string, Weight>();
   for (const [name, value] of hosts) {
     const input = item.inputs[name];
-    if (isParts(value)) weights.set(name, b.weight(value, input?.kind === 'weight' ? input.use : 'matrix'));
-    else if (input?.kind === 'tensor' && input.activation && value.dtype !== b.activationDtype) {
+    if (isParts(value)) {
+      if (input?.kind !== 'weight') throw new Error(`case "${item.name}": ${name} is no weight`);
+      weights.set(name, b.weight(value, input.use, input.format ? { format: input.format } : {}));
+    } else if (input?.kind === 'tensor' && input.activation && value.dtype !== b.activationDtype) {
       const bytes = fromFloats(toNumbers(value.bytes, value.dtype), b.activationDtype);
       tensors.set(name, b.upload({ ...value, dtype: b.activationDtype, bytes }));
     } else tensors.set(name, b.upload(value));

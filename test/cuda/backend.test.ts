@@ -30,7 +30,7 @@ function open({
   const cublasLt = createFakeCublasLt({
     enqueue: state.enqueue,
     serves,
-    onMatmul: (shape) => products.push(shape),
+    onMatmul: ({ m, n, batch }) => products.push({ m, n, batch }),
   });
   const device = new Device(driver, 0);
   return { b: createBackendOn({ device, compiler, cublasLt }, { dtype, guarded }), state, cublasLt, products };
@@ -216,6 +216,22 @@ describe('weights and products', () => {
     expect(state.blocks.size).toBe(0);
     expect(cublasLt.live.count).toBe(0);
     expect(state.calls.filter((name) => name === 'cuDevicePrimaryCtxRelease')).toHaveLength(1);
+  });
+});
+
+describe('attention', () => {
+  it.each([
+    { capability: [9, 0] as const, hopper: true, kernel: 'hopper_attention' },
+    { capability: [9, 0] as const, hopper: false, kernel: 'attention' },
+    { capability: [8, 9] as const, hopper: true, kernel: 'attention' },
+    { capability: [10, 0] as const, hopper: true, kernel: 'attention' },
+  ])('of heads of 128 on $capability, Hopper $hopper, is by $kernel', ({ capability, hopper, kernel }) => {
+    const { driver, state } = createFakeDriver({ capability });
+    const cublasLt = createFakeCublasLt({ enqueue: state.enqueue });
+    const b = createBackendOn({ device: new Device(driver, 0), compiler, cublasLt }, { hopper });
+    const rows = (heads: number) => b.zeros([32, heads, 128], 'bf16');
+    b.attention(rows(4), [{ k: rows(2), v: rows(2) }]);
+    expect(state.launches.map((launch) => launch.kernel)).toEqual([kernel]);
   });
 });
 

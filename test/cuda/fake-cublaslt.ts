@@ -1,6 +1,7 @@
 // cuBLASLt in this process: products by plain loops on the fake driver's memory, column-major as the library counts.
 import type { CublasLt } from '../../src/cuda/ffi/cublaslt.js';
 import { viewAddress } from '../../src/native/index.js';
+import { toFloats } from '../backend/oracle/number-formats.js';
 
 interface Layout {
   readonly type: number;
@@ -15,30 +16,46 @@ interface Description {
   transposeA: number;
   epilogue: number;
   bias: number;
+  /** Factors for each row of the result and for each column, where the modes say so. */
+  outerVectors: boolean;
+  scaleA: number;
+  scaleB: number;
 }
 
 const bf16 = 14;
+const e4m3 = 28;
+const outerVectorMode = 3;
 const word = new DataView(new ArrayBuffer(4));
 
-/** Reads and writes elements of float32 or bfloat16 at an address. */
+const plainDescription: Description = {
+  transposeA: 0,
+  epilogue: 1,
+  bias: 0,
+  outerVectors: false,
+  scaleA: 0,
+  scaleB: 0,
+};
+
+/** Reads and writes elements of float32, bfloat16 or E4M3 at an address. */
 class Elements {
   readonly #view: DataView;
-  readonly #isNarrow: boolean;
+  readonly #type: number;
 
   constructor(address: number, type: number, count: number) {
-    this.#isNarrow = type === bf16;
-    const bytes = viewAddress(BigInt(address), count * (this.#isNarrow ? 2 : 4));
+    this.#type = type;
+    const bytes = viewAddress(BigInt(address), count * (type === e4m3 ? 1 : type === bf16 ? 2 : 4));
     this.#view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   }
 
   get(i: number): number {
-    if (!this.#isNarrow) return this.#view.getFloat32(4 * i, true);
+    if (this.#type === e4m3) return toFloats(Uint8Array.of(this.#view.getUint8(i)), 'f8e4m3')[0] ?? 0;
+    if (this.#type !== bf16) return this.#view.getFloat32(4 * i, true);
     word.setUint32(0, this.#view.getUint16(2 * i, true) << 16);
     return word.getFloat32(0);
   }
 
   set(i: number, value: number): void {
-    if (!this.#isNarrow) {
+    if (this.#type !== bf16) {
       this.#view.setFloat32(4 * i, value, true);
       return;
     }
@@ -53,11 +70,33 @@ export interface FakeCublasLtOptions {
   readonly enqueue: (name: string, stream: number, work: () => void) => number;
   /** Whether the library claims to have an algorithm; yes where absent. */
   readonly serves?: (rows: number, columns: number) => boolean;
+  /** Whether factors of outer vectors are served; yes where absent. */
+  readonly servesOuterVectors?: boolean;
+  /** How many algorithms it offers; one where absent. Their first byte counts them from 0. */
+  readonly algorithms?: number;
   /** Hears of every product. */
-  readonly onMatmul?: (shape: { readonly m: number; readonly n: number; readonly batch: number }) => void;
+  readonly onMatmul?: (product: FakeProduct) => void;
 }
 
-export function createFakeCublasLt({ enqueue, serves, onMatmul }: FakeCublasLtOptions): CublasLt & {
+export interface FakeProduct {
+  readonly m: number;
+  readonly n: number;
+  readonly batch: number;
+  /** `cudaDataType` of the weight. */
+  readonly type: number;
+  readonly outerVectors: boolean;
+  /** Which of the offered algorithms. */
+  readonly algorithm: number;
+  readonly stream: number;
+}
+
+export function createFakeCublasLt({
+  enqueue,
+  serves,
+  servesOuterVectors = true,
+  algorithms = 1,
+  onMatmul,
+}: FakeCublasLtOptions): CublasLt & {
   readonly live: { count: number };
 } {
   const layouts = new Map<number, Layout>();
@@ -92,7 +131,7 @@ export function createFakeCublasLt({ enqueue, serves, onMatmul }: FakeCublasLtOp
     },
     cublasLtDestroy: drop,
     cublasLtMatmulDescCreate: (description) => {
-      descriptions.set(make(description), { transposeA: 0, epilogue: 1, bias: 0 });
+      descriptions.set(make(description), { ...plainDescription });
       return 0;
     },
     cublasLtMatmulDescSetAttribute: (description, attribute, value) => {
@@ -101,6 +140,9 @@ export function createFakeCublasLt({ enqueue, serves, onMatmul }: FakeCublasLtOp
       if (attribute === 3) d.transposeA = numberIn(value);
       if (attribute === 7) d.epilogue = numberIn(value);
       if (attribute === 8) d.bias = numberIn(value);
+      if (attribute === 17) d.scaleA = numberIn(value);
+      if (attribute === 18) d.scaleB = numberIn(value);
+      if (attribute === 31) d.outerVectors = numberIn(value) === outerVectorMode;
       return 0;
     },
     cublasLtMatmulDescDestroy: drop,
@@ -120,10 +162,13 @@ export function createFakeCublasLt({ enqueue, serves, onMatmul }: FakeCublasLtOp
     },
     cublasLtMatmulPreferenceSetAttribute: () => 0,
     cublasLtMatmulPreferenceDestroy: drop,
-    cublasLtMatmulAlgoGetHeuristic: (_handle, _description, _a, _b, _c, d, _preference, _wanted, _results, found) => {
+    cublasLtMatmulAlgoGetHeuristic: (_handle, description, _a, _b, _c, d, _preference, wanted, results, found) => {
       const { rows, columns } = layoutOf(d);
-      const served = serves?.(columns, rows) ?? true;
-      found[0] = served ? 1 : 0;
+      const { outerVectors } = descriptions.get(description) ?? plainDescription;
+      const served = (serves?.(columns, rows) ?? true) && (servesOuterVectors || !outerVectors);
+      const count = Math.min(wanted, algorithms);
+      found[0] = served ? count : 0;
+      for (let i = 0; i < count; i++) results[i * 96] = i;
       return served ? 0 : 15;
     },
     cublasLtMatmul: (
@@ -139,15 +184,24 @@ export function createFakeCublasLt({ enqueue, serves, onMatmul }: FakeCublasLtOp
       _cLayout,
       d,
       dLayout,
-      _algorithm,
+      algorithm,
       _workspace,
       _bytes,
       stream,
     ) => {
       const [la, lb, ld] = [layoutOf(aLayout), layoutOf(bLayout), layoutOf(dLayout)];
-      const { transposeA, epilogue, bias } = descriptions.get(description) ?? { transposeA: 0, epilogue: 1, bias: 0 };
+      const { transposeA, epilogue, bias, outerVectors, scaleA, scaleB } =
+        descriptions.get(description) ?? plainDescription;
       const keep = beta[0] ?? 0;
-      onMatmul?.({ m: ld.columns, n: ld.rows, batch: ld.batch });
+      onMatmul?.({
+        m: ld.columns,
+        n: ld.rows,
+        batch: ld.batch,
+        type: la.type,
+        outerVectors,
+        algorithm: algorithm[0] ?? 0,
+        stream,
+      });
       return enqueue('cublasLtMatmul', stream, () => {
         const extent = (l: Layout) => (l.batch - 1) * l.stride + (l.columns - 1) * l.leading + l.rows;
         const [xa, xb, xd] = [
@@ -156,6 +210,9 @@ export function createFakeCublasLt({ enqueue, serves, onMatmul }: FakeCublasLtOp
           new Elements(d, ld.type, extent(ld)),
         ];
         const shift = epilogue === 4 ? new Elements(bias, ld.type, ld.rows) : null;
+        const factors = outerVectors
+          ? { a: new Elements(scaleA, 0, ld.rows), b: new Elements(scaleB, 0, ld.columns) }
+          : null;
         const depth = lb.rows;
         for (let batch = 0; batch < ld.batch; batch++)
           for (let column = 0; column < ld.columns; column++)
@@ -167,7 +224,8 @@ export function createFakeCublasLt({ enqueue, serves, onMatmul }: FakeCublasLtOp
               }
               const at = batch * ld.stride + column * ld.leading + row;
               const before = keep === 0 ? 0 : keep * xd.get(at);
-              xd.set(at, sum + before + (shift?.get(row) ?? 0));
+              const factor = factors ? factors.a.get(row) * factors.b.get(column) : 1;
+              xd.set(at, sum * factor + before + (shift?.get(row) ?? 0));
             }
       });
     },

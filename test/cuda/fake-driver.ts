@@ -2,6 +2,7 @@
 import { Buffer } from 'node:buffer';
 import type { Driver } from '../../src/cuda/ffi/driver.js';
 import { addressOf, type Pointer, viewAddress } from '../../src/native/index.js';
+import { type FakeOrder, FakeStreams } from './fake-streams.js';
 
 export interface FakeLaunch {
   readonly module: string;
@@ -19,6 +20,12 @@ export interface FakeDriverOptions {
   readonly sharedBytes?: number;
   readonly gpus?: number;
   readonly onLaunch?: (launch: FakeLaunch) => void;
+  /** Milliseconds between any two events; 1 where absent. */
+  readonly elapsedMs?: () => number;
+  /** When work of streams runs; as given where absent. */
+  readonly order?: FakeOrder;
+  /** Host memory that can be locked, bytes. */
+  readonly hostBytes?: number;
 }
 
 /** What a test may look at. */
@@ -29,6 +36,8 @@ export interface FakeState {
   allocatedBytes: number;
   /** Device blocks given out and not freed. */
   readonly blocks: Map<number, ArrayBuffer>;
+  /** The same of page-locked host memory. */
+  readonly hostBlocks: Map<number, ArrayBuffer>;
   /** Events answer "not ready" so many more times. */
   pendingQueries: number;
   /** The code that the next call of a name returns. */
@@ -58,12 +67,15 @@ function bytesAt(pointer: Pointer | number, count: number): Uint8Array {
 
 /** A driver and the state behind it. */
 export function createFakeDriver(options: FakeDriverOptions = {}): { driver: Driver; state: FakeState } {
-  const { totalBytes = 1 << 30, capability = [9, 0], sharedBytes = 232448, gpus = 1, onLaunch } = options;
+  const { totalBytes = 1 << 30, capability = [9, 0], sharedBytes = 232448, gpus = 1, onLaunch, elapsedMs } = options;
+  const streams = new FakeStreams(options.order ?? 'as given');
+  let hostBytes = options.hostBytes ?? Number.POSITIVE_INFINITY;
   const state: FakeState = {
     calls: [],
     launches: [],
     allocatedBytes: 0,
     blocks: new Map(),
+    hostBlocks: new Map(),
     pendingQueries: 0,
     failures: new Map(),
     enqueue: (name, stream, work) => enqueue(name, stream, work),
@@ -71,8 +83,6 @@ export function createFakeDriver(options: FakeDriverOptions = {}): { driver: Dri
   const texts = new Map<string, Buffer>();
   const modules = new Map<number, string>();
   const kernels = new Map<number, { readonly module: string; readonly name: string }>();
-  const graphs = new Map<number, (() => void)[]>();
-  let recording: { readonly stream: number; readonly work: (() => void)[] } | null = null;
   let nextHandle = 1;
   const handle = (out: BigUint64Array): number => {
     const value = nextHandle++;
@@ -91,11 +101,10 @@ export function createFakeDriver(options: FakeDriverOptions = {}): { driver: Dri
     state.failures.delete(name);
     return failure;
   };
-  /** Runs work now, or keeps it for the graph being recorded. */
+  /** Gives work to a stream, or makes it part of the graph being recorded. */
   const enqueue = (name: string, stream: number, work: () => void): number =>
     call(name, () => {
-      if (recording?.stream === stream) recording.work.push(work);
-      else work();
+      streams.work(stream, work);
       return 0;
     });
   const allocate = (out: BigUint64Array, bytes: number, into: Map<number, ArrayBuffer>): void => {
@@ -105,7 +114,7 @@ export function createFakeDriver(options: FakeDriverOptions = {}): { driver: Dri
     into.set(address, buffer);
     out[0] = BigInt(address);
   };
-  const hostBlocks = new Map<number, ArrayBuffer>();
+  const { hostBlocks } = state;
 
   const driver: Driver = {
     cuInit: () => call('cuInit', () => 0),
@@ -172,6 +181,7 @@ export function createFakeDriver(options: FakeDriverOptions = {}): { driver: Dri
       }),
     cuMemFree: (address) =>
       call('cuMemFree', () => {
+        streams.drain();
         const buffer = state.blocks.get(address);
         if (!buffer) return 1;
         state.allocatedBytes -= buffer.byteLength - alignment;
@@ -180,11 +190,14 @@ export function createFakeDriver(options: FakeDriverOptions = {}): { driver: Dri
       }),
     cuMemHostAlloc: (address, bytes) =>
       call('cuMemHostAlloc', () => {
+        if (bytes > hostBytes) return 2;
+        hostBytes -= bytes;
         allocate(address, bytes, hostBlocks);
         return 0;
       }),
     cuMemFreeHost: (address) =>
       call('cuMemFreeHost', () => {
+        streams.drain();
         hostBlocks.delete(address);
         return 0;
       }),
@@ -197,61 +210,66 @@ export function createFakeDriver(options: FakeDriverOptions = {}): { driver: Dri
     cuMemsetD8Async: (to, value, bytes, stream) =>
       enqueue('cuMemsetD8Async', stream, () => bytesAt(to, bytes).fill(value)),
     cuStreamCreate: (stream) => {
-      handle(stream);
+      streams.create(handle(stream));
       return 0;
     },
     cuStreamDestroy: () => call('cuStreamDestroy', () => 0),
-    cuStreamSynchronize: (stream) => call('cuStreamSynchronize', () => (recording?.stream === stream ? 900 : 0)),
+    cuStreamSynchronize: (stream) => call('cuStreamSynchronize', () => streams.synchronize(stream)),
     cuStreamBeginCapture: (stream) =>
       call('cuStreamBeginCapture', () => {
-        recording = { stream, work: [] };
+        streams.beginCapture(stream);
         return 0;
       }),
     cuStreamEndCapture: (_stream, graph) =>
       call('cuStreamEndCapture', () => {
-        graphs.set(handle(graph), recording?.work ?? []);
-        recording = null;
-        return 0;
+        const made = handle(graph);
+        const code = streams.endCapture(made);
+        if (code !== 0) graph[0] = 0n;
+        return code;
       }),
-    cuStreamWaitEvent: () => 0,
+    cuStreamWaitEvent: (stream, event) => call('cuStreamWaitEvent', () => streams.wait(stream, event)),
     cuGraphInstantiateWithFlags: (executable, graph) =>
       call('cuGraphInstantiateWithFlags', () => {
-        graphs.set(handle(executable), graphs.get(graph) ?? []);
+        streams.instantiate(handle(executable), graph);
         return 0;
       }),
     cuGraphGetNodes: (graph, _nodes, count) => {
-      count[0] = BigInt(graphs.get(graph)?.length ?? 0);
+      count[0] = BigInt(streams.countOf(graph));
       return 0;
     },
-    cuGraphLaunch: (executable) =>
+    cuGraphLaunch: (executable, stream) =>
       call('cuGraphLaunch', () => {
-        for (const work of graphs.get(executable) ?? []) work();
+        streams.launch(executable, stream);
         return 0;
       }),
     cuGraphExecDestroy: (executable) =>
       call('cuGraphExecDestroy', () => {
-        graphs.delete(executable);
+        streams.forget(executable);
         return 0;
       }),
     cuGraphDestroy: (graph) =>
       call('cuGraphDestroy', () => {
-        graphs.delete(graph);
+        streams.forget(graph);
         return 0;
       }),
     cuEventCreate: (event) => {
       handle(event);
       return 0;
     },
-    cuEventRecord: () => call('cuEventRecord', () => 0),
-    cuEventQuery: () =>
+    cuEventRecord: (event, stream) =>
+      call('cuEventRecord', () => {
+        streams.record(stream, event);
+        return 0;
+      }),
+    cuEventQuery: (event) =>
       call('cuEventQuery', () => {
-        if (state.pendingQueries === 0) return 0;
+        if (state.pendingQueries === 0) return streams.query(event);
         state.pendingQueries--;
         return 600;
       }),
-    cuEventSynchronize: () => call('cuEventSynchronize', () => 0),
+    cuEventSynchronize: (event) => call('cuEventSynchronize', () => streams.block(event)),
     cuEventElapsedTime: (milliseconds) => {
-      milliseconds[0] = 1;
+      milliseconds[0] = elapsedMs?.() ?? 1;
       return 0;
     },
     cuEventDestroy: () => call('cuEventDestroy', () => 0),
@@ -292,7 +310,7 @@ export function createFakeDriver(options: FakeDriverOptions = {}): { driver: Dri
         parameters,
       };
       // A recorded launch keeps its arguments, as the driver does.
-      const kept = recording?.stream === stream ? keepParameters(parameters) : null;
+      const kept = streams.isDeferred(stream) ? keepParameters(parameters) : null;
       return enqueue('cuLaunchKernel', stream, () => {
         const now = kept ? { ...launch, parameters: kept.address } : launch;
         state.launches.push(now);

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { OutOfMemoryError } from '../../src/backend/index.js';
 import { Device } from '../../src/cuda/runtime/device.js';
-import { MemoryPool } from '../../src/cuda/runtime/memory-pool.js';
+import { MemoryPool } from '../../src/cuda/runtime/memory/memory-pool.js';
 import { createFakeDriver } from './fake-driver.js';
 
 const mib = 2 ** 20;

@@ -7,6 +7,7 @@ import {
   parseTransformerConfig,
   predictVelocity,
   prefill,
+  type Quantization,
   readActionProjection,
   readTransformer,
   type Transformer,
@@ -26,11 +27,11 @@ import { createOracle } from '../backend/oracle.js';
 import { goldenFolder, readCase } from './read-case.js';
 import { relativeL2 } from './relative-l2.js';
 
-function load(name: string): { b: Backend; transformer: Transformer } {
+function load(name: string, quantization: Quantization | null): { b: Backend; transformer: Transformer } {
   const b = createOracle();
   const part = openCheckpoint(join(goldenFolder, name)).part('transformer');
   const config = parseTransformerConfig(part.config, `${name}/transformer/config.json`);
-  return { b, transformer: readTransformer(b, part.weights(), config) };
+  return { b, transformer: readTransformer(b, part.weights(), config, quantization) };
 }
 
 /** `[1, C, T, H, W]` to `[T, H, W, C]` on the device. */
@@ -50,11 +51,14 @@ interface Step {
   readonly fps: number;
   readonly cleanFrames?: readonly number[];
   readonly domain?: number;
+  readonly quantization?: Quantization;
+  readonly wide?: boolean;
 }
 
-async function firstStep({ name, checkpoint, branch, fps, cleanFrames = [], domain }: Step) {
+async function firstStep(step: Step) {
+  const { name, checkpoint, branch, fps, cleanFrames = [], domain, quantization = null, wide = false } = step;
   const golden = readCase(name);
-  const { b, transformer } = load(checkpoint);
+  const { b, transformer } = load(checkpoint, quantization);
   const { config } = transformer;
   const ids = Int32Array.from(golden.integers(`${branch}/input_ids`));
   const text = prefill(b, transformer, ids);
@@ -90,7 +94,7 @@ async function firstStep({ name, checkpoint, branch, fps, cleanFrames = [], doma
   const routes = groupRoutes(b, jointRoutes(positions.t.length));
   const t = Math.fround((golden.floats('timesteps')[0] ?? 0) * config.timestepScale);
   const row = embedTimesteps(b, transformer.timestep, Float32Array.of(t));
-  const velocities = predictVelocity(b, transformer, segments, { text, rope, routes }, row);
+  const velocities = predictVelocity(b, transformer, segments, { text, rope, routes }, row, { wide });
   return { golden, b, velocities, positions, textTokens: ids.length };
 }
 
@@ -122,4 +126,46 @@ describe('the first step of', () => {
       }
     });
   }
+});
+
+describe('the first step in FP8', () => {
+  const fp8: Quantization = { format: 'fp8' };
+  const error = async (step: Partial<Step>) => {
+    const { golden, b, velocities } = await firstStep({
+      name: 't2v',
+      checkpoint: 'tiny-nano',
+      branch: 'cond',
+      fps: 24,
+      ...step,
+    });
+    const [vision] = velocities;
+    if (!vision) throw new Error('no velocity');
+    return relativeL2(await floats(b, b.permute(vision, [3, 0, 1, 2])), golden.floats('step00/cond/velocity'));
+  };
+
+  it('stays near the golden velocity, nearer the more is left wide', async () => {
+    const all = await error({ quantization: fp8 });
+    const weightsAlone = await error({ quantization: fp8, wide: true });
+    const keptWide = await error({
+      quantization: { ...fp8, excludeTowers: ['und'], keepWide: true, wideFirstSteps: 1 },
+      wide: true,
+    });
+    expect(all).toBeGreaterThan(1e-3);
+    expect(all).toBeLessThan(0.1);
+    expect(weightsAlone).toBeLessThan(all);
+    expect(keptWide).toBeLessThan(1e-5);
+  });
+
+  it('takes squared ReLU and its norm of text keys', async () => {
+    const edge = await error({ name: 'edge_t2v', checkpoint: 'tiny-edge', quantization: fp8 });
+    expect(edge).toBeGreaterThan(1e-3);
+    expect(edge).toBeLessThan(0.1);
+  });
+
+  it('quantises the projections that are not excluded', async () => {
+    const some = await error({ quantization: { ...fp8, excludeProjections: ['gate_up', 'down'] } });
+    const all = await error({ quantization: fp8 });
+    expect(some).toBeGreaterThan(1e-4);
+    expect(some).toBeLessThan(all);
+  });
 });

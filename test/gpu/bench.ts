@@ -4,7 +4,7 @@ import type { Backend, Tensor, Weight } from '../../src/backend/index.js';
 import { elementCount } from '../../src/backend/index.js';
 import { openGpu } from './open-gpu.js';
 
-const b = openGpu('bf16');
+const b = openGpu('bf16', { fp8Attention: process.argv.includes('--fp8-attention') });
 const wanted = process.argv[2] ?? '';
 
 /** Random bfloat16 of the size of activations, made on the device from one small upload. */

@@ -2,7 +2,7 @@
 import { execFileSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type CudaBackend, createCudaBackend } from '../../src/cuda/index.js';
+import { type CudaBackend, type CudaOptions, createCudaBackend } from '../../src/cuda/index.js';
 
 /** `site-packages` of the Python on the path, where wheels put CUDA's libraries; nothing where there is none. */
 export function pythonRoots(): string[] {
@@ -15,7 +15,10 @@ export function pythonRoots(): string[] {
   }
 }
 
-export function openGpu(dtype: 'f32' | 'bf16', options: { readonly guarded?: boolean } = {}): CudaBackend {
+export function openGpu(
+  dtype: 'f32' | 'bf16',
+  options: Omit<CudaOptions, 'device' | 'dtype' | 'libraryRoots' | 'cacheDir'> = {},
+): CudaBackend {
   return createCudaBackend({
     dtype,
     libraryRoots: pythonRoots(),

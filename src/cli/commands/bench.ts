@@ -1,11 +1,25 @@
-// `orrery bench`: how fast this machine is.
-import type { Command } from 'commander';
+// `orrery bench`: how fast this machine is, and where the time of a job goes.
+import { type Command, Option } from 'commander';
 import { RequestError } from '../../protocol/index.js';
-import { formatTable, printLine } from '../print.js';
+import { formatTable, printLine, printNote } from '../print.js';
+import { addGpuFlags, type DeviceFlags, readGpuFlags } from './flags/device-flags.js';
+import { addModelFlags, type ModelFlags, readModelFlags } from './flags/model-flags.js';
 
-interface BenchFlags {
+interface BenchFlags extends Omit<DeviceFlags, 'threads'>, ModelFlags {
   readonly threads?: string;
   readonly seconds?: string;
+  readonly model?: string;
+  readonly task?: string;
+  readonly size?: string;
+  readonly numFrames?: string;
+  readonly numInferenceSteps?: string;
+  readonly guidanceScale?: string;
+  readonly flowShift?: string;
+  readonly image?: string;
+  readonly textTokens?: string;
+  readonly skipSteps?: string;
+  readonly phase?: 'all' | 'denoise' | 'decode';
+  readonly runs?: string;
   readonly json?: boolean;
 }
 
@@ -13,37 +27,101 @@ const examples = `
 Examples:
   orrery bench cpu
   orrery bench cpu --threads 1,2,4 --json
+  orrery bench --device cuda --synthetic nano --task text-to-video --size 832x480 --num-frames 49 \\
+    --num-inference-steps 10 --guidance-scale 1 --text-tokens 300 --json
 
+With --task a job is measured: load, text, steps, decode, kinds of kernels, memory, and what the device could do.
 ORRERY_BLAS=off measures the built-in kernels where an OpenBLAS is installed.`;
 
 /** Adds the command. */
 export function addBenchCommand(program: Command): void {
-  program
+  const command = program
     .command('bench')
-    .description('measure matmul, attention and conv3d in GFLOP/s, and the time of a tiny clip')
+    .description('measure matmul, attention and conv3d of the CPU, or with --task where the time of a job goes')
     .argument('[device]', 'cpu', 'cpu')
     .option('--threads <list>', 'thread counts, as 1,2,4; one and all where absent')
     .option('--seconds <n>', 'seconds per measurement')
+    .option('--task <name>', 'measure a job of this task')
+    .option('--model <model>', 'checkpoint of the job')
+    .option('--size <WxH>', 'size of the job')
+    .option('--num-frames <n>', 'frames of the job')
+    .option('--num-inference-steps <n>', 'steps of the job')
+    .option('--guidance-scale <g>', 'guidance of the job; 1 runs one branch')
+    .option('--flow-shift <s>', 'flow shift of the job')
+    .option('--image <file>', 'picture that the job starts from')
+    .option('--text-tokens <n>', "the prompt's tokens, repeated or cut to so many")
+    .option('--skip-steps <list>', 'steps that reuse a velocity, as 3,5,7')
+    .addOption(new Option('--phase <name>', 'part of the job to measure').choices(['all', 'denoise', 'decode']))
+    .option('--runs <n>', 'runs of the job, the cold one included (3 where absent)');
+  addGpuFlags(command);
+  addModelFlags(command);
+  command
     .option('--json', 'print one JSON object')
     .option('--debug', 'show stack traces')
     .addHelpText('after', examples)
-    .action(async (device: string, flags: BenchFlags) => {
-      if (device !== 'cpu')
-        throw new RequestError('invalid_value', 'device', `device ${device} cannot be measured; there is: cpu`);
-      const threads = flags.threads?.split(',').map((text) => readPositive('threads', text, true));
-      const seconds = flags.seconds === undefined ? undefined : readPositive('seconds', flags.seconds, false);
-      const { benchMachine } = await import('../../engine/index.js');
-      const bench = await benchMachine({ threads, seconds });
-      if (flags.json === true) {
-        printLine(JSON.stringify(bench));
-        return;
-      }
-      for (const line of bench.devices) printLine(line);
-      const rows = bench.rows.map((row) => [row.op, String(row.threads), row.gflops.toFixed(1)]);
-      printLine(formatTable([['op', 'threads', 'GFLOP/s'], ...rows]));
-      const { frames, width, height, steps, seconds: time } = bench.clip;
-      printLine(`clip of ${frames} frames, ${width}x${height}, ${steps} steps: ${time.toFixed(2)} s`);
-    });
+    .action((device: string, flags: BenchFlags) =>
+      flags.task === undefined ? benchCpu(device, flags) : benchJob(flags.task, flags),
+    );
+}
+
+async function benchCpu(device: string, flags: BenchFlags): Promise<void> {
+  if (device !== 'cpu')
+    throw new RequestError(
+      'invalid_value',
+      'device',
+      `device ${device} cannot be measured without a job; there is: cpu, or give --task with --device ${device}`,
+    );
+  const threads = flags.threads?.split(',').map((text) => readPositive('threads', text, true));
+  const seconds = flags.seconds === undefined ? undefined : readPositive('seconds', flags.seconds, false);
+  const { benchMachine } = await import('../../engine/index.js');
+  const bench = await benchMachine({ threads, seconds });
+  if (flags.json === true) {
+    printLine(JSON.stringify(bench));
+    return;
+  }
+  for (const line of bench.devices) printLine(line);
+  const rows = bench.rows.map((row) => [row.op, String(row.threads), row.gflops.toFixed(1)]);
+  printLine(formatTable([['op', 'threads', 'GFLOP/s'], ...rows]));
+  const { frames, width, height, steps, seconds: time } = bench.clip;
+  printLine(`clip of ${frames} frames, ${width}x${height}, ${steps} steps: ${time.toFixed(2)} s`);
+}
+
+async function benchJob(task: string, flags: BenchFlags): Promise<void> {
+  const { benchPipeline, describeBench, readMediaReference, readRequest } = await import('../../engine/index.js');
+  const fields = {
+    prompt: 'A red ball rolls to the right across a wooden table while the camera follows it slowly.',
+    task,
+    ...given('size', flags.size),
+    ...given('num_frames', flags.numFrames),
+    ...given('num_inference_steps', flags.numInferenceSteps),
+    ...given('guidance_scale', flags.guidanceScale),
+    ...given('flow_shift', flags.flowShift),
+    seed: 1,
+  };
+  const request = readRequest({
+    fields: {},
+    extra: fields,
+    ...(flags.image === undefined ? {} : { image: readMediaReference('image', flags.image) }),
+  });
+  const whole = (name: string, text: string | undefined) =>
+    text === undefined ? undefined : readPositive(name, text, true);
+  const bench = await benchPipeline({
+    request,
+    model: flags.model,
+    ...readGpuFlags(flags),
+    ...readModelFlags(flags),
+    textTokens: whole('text-tokens', flags.textTokens),
+    skipSteps: flags.skipSteps?.split(',').map((text) => readPositive('skip-steps', text, true)),
+    phase: flags.phase,
+    runs: whole('runs', flags.runs),
+    onProgress: flags.json === true ? undefined : printNote,
+  });
+  if (flags.json === true) printLine(JSON.stringify(bench));
+  else for (const line of describeBench(bench)) printLine(line);
+}
+
+function given(name: string, value: string | undefined): Readonly<Record<string, string>> {
+  return value === undefined ? {} : { [name]: value };
 }
 
 function readPositive(name: string, text: string, isWhole: boolean): number {

@@ -3,7 +3,9 @@ import type { Command } from 'commander';
 import { RequestError } from '../../protocol/index.js';
 import { addParameterFlags, extraKeys } from '../parameter-flags.js';
 import { formatTable } from '../print.js';
-import type { GenerateFlags } from './generate-flags.js';
+import { addDeviceFlags } from './flags/device-flags.js';
+import type { GenerateFlags } from './flags/generate-flags.js';
+import { addDecoderFlags, addModelFlags } from './flags/model-flags.js';
 
 const examples = `
 Examples:
@@ -84,10 +86,11 @@ function addRequestFlags(command: Command): void {
     .option('--video <file>', 'clip to continue, control or read actions from: a path or URL')
     .option('--extra-body <json>', 'extra parameters as a JSON object, or @FILE; they win over flags')
     .option('--strict', 'unknown extra parameters are errors instead of warnings')
-    .option('--device <name>', 'device to run on')
-    .option('--threads <n>', 'threads of the CPU device; all cores where absent')
     .option('--part <name=path>', 'take a part of the checkpoint from elsewhere, may be repeated', collect)
     .option('--revision <name>', 'branch, tag or commit of the repository');
+  addDeviceFlags(command);
+  addModelFlags(command);
+  addDecoderFlags(command);
 }
 
 function collect(value: string, previous: string[] | undefined): string[] {

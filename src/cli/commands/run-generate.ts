@@ -8,8 +8,8 @@ import { watchInterrupts } from '../interrupt.js';
 import { defaultOutputName } from '../output-name.js';
 import { printLine, printNote } from '../print.js';
 import { describeSteps, Progress } from '../progress.js';
-import type { GenerateFlags } from './generate-flags.js';
-import { readFlags, readLoadFlags } from './request-flags.js';
+import type { GenerateFlags } from './flags/generate-flags.js';
+import { readFlags, readLoadFlags } from './flags/request-flags.js';
 
 /**
  * Generates what the flags ask for.
@@ -82,7 +82,18 @@ function refuseParameters(flags: GenerateFlags): void {
     'output',
     'model',
     'device',
+    'dtype',
     'threads',
+    'cudaLibraries',
+    'fp8Attention',
+    'fp8FastAccumulation',
+    'tuneProducts',
+    'synthetic',
+    'quantization',
+    'quantizationExclude',
+    'quantizationWideSteps',
+    'vaeUseTiling',
+    'vaeUseSlicing',
     'part',
     'revision',
     'quiet',
@@ -124,8 +135,10 @@ class Screen {
   readonly progress: Progress;
   readonly #isQuiet: boolean;
   readonly #isJson: boolean;
+  readonly #isDebug: boolean;
 
   constructor(flags: GenerateFlags) {
+    this.#isDebug = flags.debug === true;
     this.#isQuiet = flags.quiet === true;
     this.#isJson = flags.json === true;
     this.progress = new Progress(this.#isQuiet || this.#isJson);
@@ -174,7 +187,7 @@ class Screen {
 
   /** Names the files and the time. */
   finish(artifact: Artifact): void {
-    const { files, seconds, peakMemoryBytes } = artifact;
+    const { files, seconds, peakMemoryBytes, gpuMemory } = artifact;
     if (this.#isJson) {
       const { data: _, ...rest } = artifact;
       printLine(JSON.stringify({ type: 'artifact', ...rest }));
@@ -185,6 +198,14 @@ class Screen {
     const print = artifact.data === null ? printLine : printNote;
     for (const { path, bytes } of files) print(`${path}  ${describeArtifact(artifact)}, ${formatBytes(bytes)}`);
     print(`Peak memory: ${formatBytes(peakMemoryBytes)}`);
+    if (gpuMemory !== null) {
+      const { reserved, allocated } = gpuMemory;
+      print(`Worker peak GPU memory (reserved): ${gib(reserved)}`);
+      if (this.#isDebug)
+        printNote(
+          `GPU memory: reserved ${gib(reserved)}, allocated ${gib(allocated)}, pool overhead ${gib(reserved - allocated)}`,
+        );
+    }
     print(`Total generation time: ${seconds.toFixed(2)} s`);
   }
 
@@ -201,6 +222,8 @@ class Screen {
     } else if (event.type === 'phase' && event.phase === 'decode') this.progress.clear();
   }
 }
+
+const gib = (bytes: number) => `${(bytes / 2 ** 30).toFixed(2)} GiB`;
 
 function describeArtifact({ plan, width, height, frames, fps, hasSound, action }: Artifact): string {
   if (frames === 0) return action === null ? plan.task : `${plan.task}, actions ${action.shape.join(' x ')}`;

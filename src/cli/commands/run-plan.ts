@@ -1,8 +1,8 @@
 // Prints a plan with its cost.
 import { watchInterrupts } from '../interrupt.js';
 import { printLine, printNote } from '../print.js';
-import type { GenerateFlags } from './generate-flags.js';
-import { readFlags, readLoadFlags } from './request-flags.js';
+import type { GenerateFlags } from './flags/generate-flags.js';
+import { readFlags, readLoadFlags } from './flags/request-flags.js';
 
 /** Plans the request of the flags, or reads the plan of an artifact, and prints it as JSON. */
 export async function runPlan(flags: GenerateFlags): Promise<void> {

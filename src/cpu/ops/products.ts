@@ -22,8 +22,9 @@ const addressOr0 = (d: CpuDevice, x: Tensor | undefined) => (x ? asFloats(d, x).
 
 export function productOps(d: CpuDevice): ProductOps {
   return {
-    matmul: (x, w, options) => {
-      const shape = guards.matmulShape(x, w, options?.bias);
+    matmul: (rows, w, options) => {
+      const shape = guards.matmulShape(rows, w, options?.bias);
+      const x = guards.plainRows('matmul', rows);
       const out = d.scopes.make(shape, 'f32');
       multiply(d, { x: asFloats(d, x), w: ownWeight(w), bias: addressOr0(d, options?.bias), out });
       return inDtype(d, out, x.dtype);

@@ -8,6 +8,7 @@ import {
   type KvRows,
   ShapeError,
   type Tensor,
+  UnsupportedFormatError,
 } from '../../backend/index.js';
 import { type CpuDevice, elementsPerTile, rowTiles } from '../cpu-device.js';
 import { type CpuTensor, own } from '../storage/cpu-tensor.js';
@@ -17,7 +18,12 @@ import { asFloats, convertInto, inDtype } from './convert.js';
 type RowOps = Pick<
   Backend,
   | 'rmsNorm'
+  | 'addNorm'
   | 'layerNorm'
+  | 'quantizeRows'
+  | 'quantizedNorm'
+  | 'quantizedAddNorm'
+  | 'quantizedSwiglu'
   | 'add'
   | 'multiply'
   | 'activation'
@@ -53,7 +59,19 @@ export function rowOps(d: CpuDevice, backend: () => Backend): RowOps {
     return inDtype(d, out, a.dtype);
   };
 
+  const refuse = (): never => {
+    throw new UnsupportedFormatError('fp8', 'cpu');
+  };
+
   return {
+    quantizeRows: refuse,
+    quantizedNorm: refuse,
+    quantizedAddNorm: refuse,
+    quantizedSwiglu: refuse,
+    addNorm(x, y, weight, eps) {
+      guards.addNormShape(x, y, weight);
+      return composites.addNorm(backend(), x, y, weight, eps);
+    },
     rmsNorm(x, weight, options) {
       const shape = guards.rmsNormShape(x, weight, options);
       const c = lastOf(x);

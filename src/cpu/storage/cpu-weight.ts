@@ -25,6 +25,7 @@ export interface Packed {
 export class CpuWeight implements Weight {
   readonly shape: Shape;
   readonly dtype: DType;
+  readonly format = 'dense';
   /** Kept by the weight store; null while there is none. */
   packed: Packed | null = null;
   readonly #release: (weight: CpuWeight) => void;

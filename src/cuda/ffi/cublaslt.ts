@@ -59,7 +59,7 @@ export interface CublasLt {
   ): number;
 }
 
-export const cublasStatus = { SUCCESS: 0, NOT_SUPPORTED: 15 } as const;
+export const cublasStatus = { SUCCESS: 0, INVALID_VALUE: 7, NOT_SUPPORTED: 15 } as const;
 export const cudaDataType = { R_32F: 0, R_16F: 2, R_16BF: 14, R_8F_E4M3: 28, R_8F_E5M2: 29 } as const;
 export const CUBLAS_COMPUTE_32F = 68;
 export const cublasOperation = { N: 0, T: 1 } as const;
@@ -76,6 +76,8 @@ export const cublasLtMatmulDesc = {
   A_SCALE_MODE: 31,
   B_SCALE_MODE: 32,
 } as const;
+/** Factors of a matrix: one, or one for each of its outer vectors (cuBLAS 12.9 and later, sm_90). */
+export const cublasLtMatmulMatrixScale = { SCALAR_32F: 0, OUTER_VEC_32F: 3 } as const;
 export const cublasLtMatrixLayout = { BATCH_COUNT: 5, STRIDED_BATCH_OFFSET: 6 } as const;
 export const cublasLtMatmulPreference = {
   MAX_WORKSPACE_BYTES: 1,

@@ -79,6 +79,17 @@ __device__ __forceinline__ u32 pack_bf16(float low, float high) {
 #endif
 }
 
+// Two floats as two bytes of E4M3, the first in the low one; beyond 448 they saturate.
+__device__ __forceinline__ u16 pack_e4m3(float low, float high) {
+#if !defined(ORRERY_EMULATED) && __CUDA_ARCH__ >= 890
+  u16 out;
+  asm("cvt.rn.satfinite.e4m3x2.f32 %0, %1, %2;" : "=h"(out) : "f"(high), "f"(low));
+  return out;
+#else
+  return (u16)(encode_small<4, 3, false, false>(low) | (encode_small<4, 3, false, false>(high) << 8));
+#endif
+}
+
 template <typename T>
 struct Convert;
 template <>
@@ -135,6 +146,19 @@ struct StoreFloats<bf16, N> {
   }
 };
 
+template <int N>
+struct StoreFloats<e4m3, N> {
+  static __device__ __forceinline__ void store(e4m3* to, const float (&from)[N]) {
+    if (N == 1) {
+      *to = e4m3{(u8)pack_e4m3(from[0], 0.0f)};
+      return;
+    }
+    Pack<u16, (N + 1) / 2> pack;
+    UNROLL for (int i = 0; i + 1 < N; i += 2) pack.v[i / 2] = pack_e4m3(from[i], from[i + 1]);
+    *(Pack<u16, (N + 1) / 2>*)to = pack;
+  }
+};
+
 template <typename T, int N>
 __device__ __forceinline__ void store_floats(T* to, const float (&from)[N]) {
   StoreFloats<T, N>::store(to, from);
@@ -157,6 +181,15 @@ __device__ __forceinline__ float activate(float x) {
   if (ACTIVATION == 2) return x > 0.0f ? x * x : 0.0f;
   if (ACTIVATION == 3) return 0.5f * x * erfcf(-0.70710678118654752f * x);
   return x;
+}
+
+// silu by the hardware's exponential and quotient, to about 2^-21; gates below -87 give zero.
+__device__ __forceinline__ float quick_silu(float x) {
+#ifdef ORRERY_EMULATED
+  return activate<1>(x);
+#else
+  return __fdividef(x, 1.0f + __expf(-x));
+#endif
 }
 
 #endif

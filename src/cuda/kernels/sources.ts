@@ -17,7 +17,7 @@ export interface KernelText {
   readonly headers: readonly { readonly name: string; readonly text: string }[];
 }
 
-const headerFiles = ['common.cuh', 'mma.cuh', 'rows/row.cuh', 'hopper/hopper.cuh'];
+const headerFiles = ['common.cuh', 'mma.cuh', 'rows/row.cuh', 'hopper/hopper.cuh', 'hopper/attention.cuh'];
 
 /** The folder with the sources: beside this file, or the source tree's where this file was built without them. */
 export function kernelFolder(): URL {

@@ -16,18 +16,20 @@ export function imageKey({ source, headers }: KernelText, options: readonly stri
 
 export class ImageCache {
   #folder: string | null;
+  readonly #extension: string;
   #writes = 0;
 
   /** @param folder null keeps nothing on disk. */
-  constructor(folder: string | null) {
+  constructor(folder: string | null, extension = 'cubin') {
     this.#folder = folder;
+    this.#extension = extension;
   }
 
   /** The image kept under a key; null where there is none or the file is damaged. */
   read(key: string): Uint8Array | null {
     if (this.#folder === null) return null;
     try {
-      const bytes = readFileSync(join(this.#folder, `${key}.cubin`));
+      const bytes = readFileSync(join(this.#folder, `${key}.${this.#extension}`));
       const image = bytes.subarray(checksumBytes);
       // A copy of its own begins where the driver wants images to begin.
       return sha256(image).equals(bytes.subarray(0, checksumBytes)) ? Uint8Array.from(image) : null;
@@ -39,7 +41,7 @@ export class ImageCache {
   /** Keeps an image. A folder that cannot be written to is not used again: the cache saves time, nothing depends on it. */
   write(key: string, image: Uint8Array): void {
     if (this.#folder === null) return;
-    const name = join(this.#folder, `${key}.cubin`);
+    const name = join(this.#folder, `${key}.${this.#extension}`);
     const own = `${name}.${process.pid}.${this.#writes++}`;
     try {
       mkdirSync(this.#folder, { recursive: true });

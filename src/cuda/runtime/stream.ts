@@ -2,6 +2,7 @@
 import { setImmediate, setTimeout } from 'node:timers/promises';
 import type { Pointer } from '../../native/index.js';
 import {
+  CU_EVENT_DEFAULT,
   CU_EVENT_DISABLE_TIMING,
   CU_STREAM_CAPTURE_MODE_RELAXED,
   CU_STREAM_NON_BLOCKING,
@@ -39,14 +40,48 @@ export class StreamEvent implements Disposable {
     }
   }
 
+  /** Blocks until the work before it is done. */
+  block(): void {
+    this.device.check('cuEventSynchronize', this.device.driver.cuEventSynchronize(this.handle));
+  }
+
   [Symbol.dispose](): void {
     this.device.driver.cuEventDestroy(this.handle);
+  }
+}
+
+/** A point in a stream's work whose time the device keeps. */
+export class StreamMark implements Disposable {
+  readonly #device: Device;
+  readonly #handle: number;
+
+  constructor(stream: Stream) {
+    const { device, handle } = stream;
+    this.#device = device;
+    const out = new BigUint64Array(1);
+    device.check('cuEventCreate', device.driver.cuEventCreate(out, CU_EVENT_DEFAULT));
+    this.#handle = firstOf(out);
+    device.check('cuEventRecord', device.driver.cuEventRecord(this.#handle, handle));
+  }
+
+  /** Milliseconds from this mark to a later one; both must have passed. @throws CudaError where one has not */
+  until(end: StreamMark): number {
+    const milliseconds = new Float32Array(1);
+    const { driver } = this.#device;
+    const code = driver.cuEventElapsedTime(milliseconds, this.#handle, end.#handle);
+    this.#device.check('cuEventElapsedTime', code);
+    return milliseconds[0] ?? 0;
+  }
+
+  [Symbol.dispose](): void {
+    this.#device.driver.cuEventDestroy(this.#handle);
   }
 }
 
 export class Stream implements Disposable {
   readonly handle: number;
   #mode: 'run' | 'rehearse' | 'record' = 'run';
+  #era = 0;
 
   constructor(readonly device: Device) {
     const out = new BigUint64Array(1);
@@ -62,6 +97,11 @@ export class Stream implements Disposable {
   /** Work becomes part of a graph, or will. */
   get isCapturing(): boolean {
     return this.#mode !== 'run';
+  }
+
+  /** Grows with each rehearsal, recording and launch of a graph: what is known of device memory in one era does not hold in the next. */
+  get era(): number {
+    return this.#era;
   }
 
   copyToDevice(to: number, from: Pointer, bytes: number): void {
@@ -93,6 +133,18 @@ export class Stream implements Disposable {
     this.device.check('cuEventRecord', this.device.driver.cuEventRecord(event.handle, this.handle));
   }
 
+  /** Work enqueued from here on comes after what `event` marks on another stream. */
+  waitFor(event: StreamEvent): void {
+    if (this.isRehearsing) return;
+    this.device.check('cuStreamWaitEvent', this.device.driver.cuStreamWaitEvent(this.handle, event.handle, 0));
+  }
+
+  /** Enqueues an instantiated graph. */
+  launch(executable: number): void {
+    this.#era++;
+    this.device.check('cuGraphLaunch', this.device.driver.cuGraphLaunch(executable, this.handle));
+  }
+
   /** Resolves when all work enqueued so far is done. @throws CudaError when some of it failed. */
   async synchronize(): Promise<void> {
     using event = new StreamEvent(this.device);
@@ -108,10 +160,12 @@ export class Stream implements Disposable {
   /** Runs `body` without enqueuing its work: kernels get compiled, algorithms chosen, memory taken. */
   rehearse(body: () => void): void {
     this.#mode = 'rehearse';
+    this.#era++;
     try {
       body();
     } finally {
       this.#mode = 'run';
+      this.#era++;
     }
   }
 
@@ -121,12 +175,14 @@ export class Stream implements Disposable {
     const out = new BigUint64Array(1);
     this.device.check('cuStreamBeginCapture', driver.cuStreamBeginCapture(this.handle, CU_STREAM_CAPTURE_MODE_RELAXED));
     this.#mode = 'record';
+    this.#era++;
     let failed = true;
     try {
       body();
       failed = false;
     } finally {
       this.#mode = 'run';
+      this.#era++;
       const code = driver.cuStreamEndCapture(this.handle, out);
       // The body's own error is the one to see.
       if (!failed) this.device.check('cuStreamEndCapture', code);

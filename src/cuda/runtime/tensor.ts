@@ -1,6 +1,6 @@
 // Tensors of a GPU and the scopes that free them.
 import { type DType, dtypeBytes, elementCount, type Kept, ShapeError, type Tensor } from '../../backend/index.js';
-import type { DeviceMemory } from './guarded-memory.js';
+import type { DeviceMemory } from './memory/guarded-memory.js';
 
 type Shape = readonly number[];
 

@@ -73,6 +73,12 @@ describe('the upload store', () => {
     return uploads.keep(path, 'image/png');
   }
 
+  async function kept(sha256: string) {
+    const record = await uploads.get(sha256);
+    if (!record) throw new Error('not kept');
+    return record;
+  }
+
   test('keeps one file for one content', async () => {
     const first = await upload('picture');
     const hash = createHash('sha256').update('picture').digest('hex');
@@ -84,12 +90,12 @@ describe('the upload store', () => {
     expect(await uploads.get('00')).toBeNull();
   });
 
-  test('lives as long as a job that waits or runs reads it', async () => {
+  test('lives as long as a listed job that read it, and no longer than a run for others', async () => {
     const queue = new SqliteQueue(database, { now: () => clock });
     const { sha256 } = await upload('picture');
     const request = { fields: {}, extra: {}, inputs: [{ role: 'image', sha256 }] };
     const job = { owner: 'a', kind: 'k', requestId: 'r', request, plan: null, outputs: [] };
-    await queue.enqueue({ ...job, id: 'x' });
+    await queue.enqueue({ ...job, id: 'x', transient: true });
     clock += 20_000;
     expect(await uploads.expire()).toEqual([]);
     const claimed = await queue.claim('w');
@@ -98,6 +104,16 @@ describe('the upload store', () => {
     expect(await uploads.expire()).toEqual([sha256]);
     expect(readdirSync(uploads.folder)).toEqual([]);
     expect(await queue.retry('x')).toBe(false);
+    await upload('picture');
+    await queue.enqueue({ ...job, id: 'y' });
+    await queue.cancel('y');
+    clock += 20_000;
+    expect(await uploads.expire()).toEqual([]);
+    expect(Buffer.concat(await (await uploads.read(await kept(sha256), { start: 1, end: 3 })).toArray())).toEqual(
+      Buffer.from('ict'),
+    );
+    await queue.delete('y');
+    expect(await uploads.expire()).toEqual([sha256]);
   });
 
   test('sweeps unfinished uploads', async () => {

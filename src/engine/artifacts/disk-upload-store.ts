@@ -1,15 +1,17 @@
 // Uploaded inputs on a local disk, kept once for each content, counted by the jobs that read them.
 import { randomUUID } from 'node:crypto';
 import { mkdirSync } from 'node:fs';
-import { readdir, rm, stat } from 'node:fs/promises';
+import { open, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { Readable } from 'node:stream';
 import type { JobDatabase } from '../jobs/database.js';
-import type { UploadRecord, UploadStore } from '../jobs/types.js';
+import { ArtifactMissingError } from '../jobs/errors.js';
+import type { ByteRange, UploadRecord, UploadStore } from '../jobs/types.js';
 import { moveDurably } from './durable-move.js';
 import { hashFile } from './hash-file.js';
 
 export interface UploadOptions {
-  /** How long an upload is kept that no waiting or running job reads. */
+  /** How long an upload is kept that no job of record reads. */
   readonly lifetimeSeconds?: number | undefined;
   readonly now?: (() => number) | undefined;
 }
@@ -65,7 +67,7 @@ export class DiskUploadStore implements UploadStore {
         { sha256, mediaType, bytes, file, now, expiresAt },
       );
       return true;
-    });
+    }, true);
     if (!kept) await rm(join(this.folder, file), { force: true });
     const record = await this.get(sha256);
     if (!record) throw new Error(`upload ${sha256} expired while it was kept; give uploads a longer life`);
@@ -81,12 +83,23 @@ export class DiskUploadStore implements UploadStore {
     return join(this.folder, file);
   }
 
+  async read(upload: UploadRecord, range?: ByteRange): Promise<Readable> {
+    try {
+      const handle = await open(this.path(upload), 'r');
+      return handle.createReadStream(range ? { start: range.start, end: range.end } : {});
+    } catch (error) {
+      if (error instanceof Error && 'code' in error && error.code === 'ENOENT')
+        throw new ArtifactMissingError(upload.file);
+      throw error;
+    }
+  }
+
   async expire(): Promise<readonly string[]> {
     const gone = this.#database.transact(() => {
       const rows = this.#database.all<UploadRow>(
         `SELECT * FROM uploads WHERE expires_at <= :now AND sha256 NOT IN (
            SELECT inputs.sha256 FROM inputs JOIN jobs ON jobs.id = inputs.job_id
-           WHERE jobs.status IN ('queued', 'in_progress'))`,
+           WHERE jobs.transient = 0 OR jobs.status IN ('queued', 'in_progress'))`,
         { now: this.#now() },
       );
       for (const { sha256 } of rows) this.#database.run('DELETE FROM uploads WHERE sha256 = :sha256', { sha256 });

@@ -1,10 +1,12 @@
 // Reads the networks of a checkpoint onto a device, and lists what does not fit.
 import type { Backend } from '../../backend/index.js';
-import { parseTransformerConfig, readTransformer } from '../../models/cosmos3-transformer/index.js';
+import { parseTransformerConfig, type Quantization, readTransformer } from '../../models/cosmos3-transformer/index.js';
 import { parseSoundTokenizerConfig, readSoundTokenizer } from '../../models/sound-tokenizer/index.js';
 import { parseWanVaeConfig, readWanVae } from '../../models/wan-vae/index.js';
 import type { Networks } from '../../pipeline/networks.js';
 import type { Checkpoint, CheckpointPart, WeightReader } from '../../weights/index.js';
+import type { CudaBackend } from '../loader.js';
+import { takeRandomWeights } from './random-weights.js';
 
 /** Networks and the names that no network asked for. */
 export interface LoadedNetworks {
@@ -13,12 +15,24 @@ export interface LoadedNetworks {
   readonly unread: readonly string[];
 }
 
+export interface LoadNetworkOptions {
+  /** The backend where it is a GPU: random weights are then made there. */
+  readonly cuda?: CudaBackend | null;
+  /** Linear layers of the transformer in eight bits; null where absent. */
+  readonly quantization?: Quantization | null;
+}
+
 /**
  * Loads all networks.
  * @throws WeightError naming every tensor that is missing or misshaped; CheckpointError for a damaged file
  */
-export function loadNetworks(checkpoint: Checkpoint, backend: Backend): LoadedNetworks {
+export function loadNetworks(
+  checkpoint: Checkpoint,
+  backend: Backend,
+  { cuda = null, quantization = null }: LoadNetworkOptions = {},
+): LoadedNetworks {
   const unread: string[] = [];
+  const reading = takeRandomWeights(backend, cuda);
   const load = <T>(
     name: string,
     read: (part: CheckpointPart, reader: WeightReader) => readonly [T, readonly string[]],
@@ -33,17 +47,17 @@ export function loadNetworks(checkpoint: Checkpoint, backend: Backend): LoadedNe
   };
   const transformer = load('transformer', (part, reader) => {
     const config = parseTransformerConfig(part.config, part.path);
-    return [readTransformer(backend, reader, config), config.unknownKeys];
+    return [readTransformer(reading, reader, config, quantization), config.unknownKeys];
   });
   const vae = load('vae', (part, reader) => {
     const config = parseWanVaeConfig(part.config, part.path);
-    return [readWanVae(backend, reader, config), config.unknownKeys];
+    return [readWanVae(reading, reader, config), config.unknownKeys];
   });
   const sound = !checkpoint.has('sound_tokenizer')
     ? null
     : load('sound_tokenizer', (part, reader) => {
         const config = parseSoundTokenizerConfig(part.config, part.path);
-        return [readSoundTokenizer(backend, reader, config), config.unknownKeys];
+        return [readSoundTokenizer(reading, reader, config), config.unknownKeys];
       });
   return { networks: { backend, transformer, vae, sound }, unread };
 }

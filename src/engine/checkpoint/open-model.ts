@@ -1,9 +1,17 @@
 // From a model's name to an opened checkpoint with its facts. No weights are read.
+import { join } from 'node:path';
 import type { CheckpointFacts } from '../../pipeline/facts.js';
-import { type Checkpoint, openCheckpoint, type PullProgress, resolveCheckpoint } from '../../weights/index.js';
+import {
+  type Checkpoint,
+  openCheckpoint,
+  openSyntheticCheckpoint,
+  type PullProgress,
+  resolveCheckpoint,
+} from '../../weights/index.js';
 import type { EngineConfig } from '../config.js';
 import { checkpointName, readCheckpointFacts } from './checkpoint-facts.js';
 import { findDefaultCheckpoint } from './default-checkpoint.js';
+import { type SyntheticName, syntheticConfigs } from './synthetic-configs.js';
 
 /** A checkpoint that is open. */
 export interface OpenedModel {
@@ -18,6 +26,8 @@ export interface ModelOptions {
   /** A folder, a .safetensors file or a repository id; the package's own where absent. */
   readonly model?: string | undefined;
   readonly revision?: string | undefined;
+  /** Random weights of a network's full size instead of a checkpoint, with the tokenizer of the package's own; for measurements. */
+  readonly synthetic?: SyntheticName | undefined;
   /** Parts that lie elsewhere, by name. */
   readonly parts?: Readonly<Record<string, string>> | undefined;
   readonly onDownload?: ((progress: PullProgress) => void) | undefined;
@@ -29,6 +39,7 @@ export interface ModelOptions {
  * @throws CheckpointError, HubError, ConfigError or TokenizerError saying what is wrong and what to do
  */
 export async function openModel(options: ModelOptions, config: EngineConfig): Promise<OpenedModel> {
+  if (options.synthetic !== undefined) return openSynthetic(options.synthetic);
   const given = options.model ?? config.model ?? null;
   const place =
     given === null ? { path: findDefaultCheckpoint(), isLocal: true } : await resolve(given, options, config);
@@ -41,6 +52,12 @@ export async function openModel(options: ModelOptions, config: EngineConfig): Pr
     checkpoint[Symbol.dispose]();
     throw error;
   }
+}
+
+function openSynthetic(name: SyntheticName): OpenedModel {
+  const folders = { text_tokenizer: join(findDefaultCheckpoint(), 'text_tokenizer') };
+  const checkpoint = openSyntheticCheckpoint({ name, configs: syntheticConfigs(name), folders });
+  return { checkpoint, facts: readCheckpointFacts(checkpoint, `synthetic-${name}`), given: null };
 }
 
 async function resolve(

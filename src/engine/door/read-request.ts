@@ -72,6 +72,7 @@ export function readRequest(wire: WireRequest, options: { readonly strict?: bool
       guidanceInterval: readInterval('guidance_interval', values.guidance_interval),
       flowShift: known.flow_shift,
       seed: known.seed,
+      draw: known.noise_index,
       maxSequenceLength: known.max_sequence_length,
       useResolutionTemplate: known.use_resolution_template,
       useDurationTemplate: known.use_duration_template,

@@ -1,8 +1,9 @@
 // The embedded database of the job store: durable settings, versioned schema, cached statements.
 import { mkdirSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import type Libsql from 'libsql';
+import { DiskReserve, isDiskFull, type Reserve } from './disk-reserve.js';
 import { StoreVersionError } from './errors.js';
 import { migrations } from './migrations.js';
 
@@ -13,14 +14,19 @@ type Parameters = Readonly<Record<string, Bindable>>;
 /** A connection. All calls are synchronous. */
 export class JobDatabase implements Disposable {
   readonly #connection: Libsql.Database;
+  readonly #reserve: Reserve;
   readonly #statements = new Map<string, Libsql.Statement>();
 
   /**
    * Opens or creates the database and brings its schema up to date.
    * @throws StoreVersionError when a newer program wrote it; SqliteError when it is no database or damaged
    */
-  constructor(readonly path: string) {
+  constructor(
+    readonly path: string,
+    reserve?: Reserve,
+  ) {
     mkdirSync(dirname(path), { recursive: true });
+    this.#reserve = reserve ?? new DiskReserve(join(dirname(path), 'reserve'));
     this.#connection = openConnection(path);
     try {
       this.#connection.pragma('journal_mode = WAL');
@@ -50,9 +56,26 @@ export class JobDatabase implements Disposable {
     return this.#prepare(sql).run(parameters).changes;
   }
 
-  /** Runs `body` as one step: all of it or, when it throws, nothing. On disk when this returns. */
-  transact<T>(body: () => T): T {
+  /**
+   * Runs `body` as one step: all of it or, when it throws, nothing. On disk when this returns.
+   * @param isNew it adds something: on a full disk it fails at once. Everything else ends or frees something and may use the reserve.
+   */
+  transact<T>(body: () => T, isNew = false): T {
     if (this.#connection.inTransaction) return body();
+    try {
+      return this.#attempt(body);
+    } catch (error) {
+      if (isNew || !isDiskFull(error) || !this.#reserve.release()) throw error;
+      return this.#attempt(body);
+    }
+  }
+
+  /** Takes the reserve again that a full disk cost, where there is room. */
+  restoreReserve(): void {
+    this.#reserve.restore();
+  }
+
+  #attempt<T>(body: () => T): T {
     this.#connection.exec('BEGIN IMMEDIATE');
     try {
       const result = body();

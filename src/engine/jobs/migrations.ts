@@ -83,4 +83,27 @@ export const migrations: readonly string[] = [
   CREATE TABLE owners (owner TEXT PRIMARY KEY, served INTEGER NOT NULL) STRICT;
   CREATE TABLE timelines (shape TEXT PRIMARY KEY, timeline TEXT NOT NULL, updated_at REAL NOT NULL) STRICT;
   `,
+  // What lists show and search without reading plans: the task, the prompt's words in lower case, the settled numbers.
+  `
+  ALTER TABLE jobs ADD COLUMN task TEXT;
+  ALTER TABLE jobs ADD COLUMN words TEXT NOT NULL DEFAULT '';
+  ALTER TABLE jobs ADD COLUMN summary TEXT;
+  UPDATE jobs SET
+    words = lower(substr(coalesce(json_extract(request, '$.extra.prompt'), json_extract(request, '$.fields.prompt'), ''), 1, 2000)),
+    task = json_extract(plan, '$.task'),
+    summary = CASE WHEN plan IS NULL THEN NULL ELSE json_object(
+      'task', json_extract(plan, '$.task'),
+      'width', json_extract(plan, '$.content.width'),
+      'height', json_extract(plan, '$.content.height'),
+      'frames', json_extract(plan, '$.frames'),
+      'fps', json_extract(plan, '$.fps'),
+      'steps', json_extract(plan, '$.steps'),
+      'guidance', json_extract(plan, '$.guidance.scale'),
+      'flowShift', json_extract(plan, '$.schedule.flowShift'),
+      'seed', json_extract(plan, '$.seed'),
+      'hasSound', json(CASE WHEN json_type(plan, '$.sound') = 'object' THEN 'true' ELSE 'false' END),
+      'hasAction', json(CASE WHEN json_type(plan, '$.action') = 'object' THEN 'true' ELSE 'false' END)) END;
+  -- All that a list's conditions need: a search reads this alone, and the long rows of one page.
+  CREATE INDEX jobs_listed ON jobs (owner, seq, status, task, kind, created_at, words) WHERE transient = 0;
+  `,
 ];

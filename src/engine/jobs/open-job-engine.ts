@@ -50,6 +50,8 @@ export interface JobEngine {
   readonly uploads: UploadStore;
   readonly events: JobEvents;
   readonly supervisor: Supervisor;
+  /** How long jobs take. */
+  readonly timelines: RunTimelines;
   /** Signs addresses of content; tokens outlive a restart. */
   readonly tokens: ContentTokens;
   /** Everything wrong with the store, one line each. For a quiet moment: a commit on its way looks like a stray file. */
@@ -129,6 +131,7 @@ async function assemble(
     uploads,
     events: hub,
     supervisor,
+    timelines,
     tokens: new ContentTokens(Buffer.from(secret, 'hex')),
     check: () => checkStore(database, folders),
     async close(drainMs = 0) {

@@ -15,6 +15,8 @@ type Point = Pick<JobProgress, 'phase' | 'step' | 'steps' | 'chunk' | 'chunks'>;
 /** Below this much of a run its own pace says less than the last run's. */
 const paceAfter = 0.1;
 const paceLimit = 3;
+/** What the pace so far still counts at the next point: a machine that got busy or idle is noticed within a few steps. */
+const paceMemory = 0.75;
 /** Share of a run that is not denoising, assumed while nothing better is known. */
 const edgeShare = 0.05;
 
@@ -58,6 +60,11 @@ export class RunTimelines {
     return this.#find(shape)?.end ?? null;
   }
 
+  /** Seconds that a run of the plan takes; null while none of its shape has been seen. */
+  seconds(plan: Plan): number | null {
+    return this.total(shapeOf(plan));
+  }
+
   /** Watches a run. `shape` null: nothing is known of it, nothing will be learnt. */
   begin(shape: string | null): RunClock {
     return new RunClock(this.#find(shape), this.#now, (timeline) => {
@@ -97,6 +104,8 @@ export class RunClock {
   #startedAt: number | null = null;
   #expectedEnd: number | null = null;
   #fraction = 0;
+  /** The latest point that the last run had too: when it was, there and here; and the times between such points, older ones faded. */
+  readonly #pace = { model: 0, real: 0, modelAt: 0, realAt: 0 };
 
   constructor(model: Timeline | null, now: () => number, learn: (timeline: Timeline) => void) {
     this.#model = model;
@@ -123,7 +132,9 @@ export class RunClock {
     this.#startedAt ??= this.#now();
     const elapsed = this.#since(this.#startedAt);
     this.#points[keyOf(point)] ??= elapsed;
-    const left = this.#model ? leftByModel(this.#model, point, elapsed) : leftByPace(point, elapsed, this.#points);
+    const left = this.#model
+      ? this.#leftByModel(this.#model, point, elapsed)
+      : leftByPace(point, elapsed, this.#points);
     if (left !== null) this.#expectedEnd = this.#now() + left * 1000;
     const fraction = this.#model && left !== null ? elapsed / Math.max(elapsed + left, 1e-9) : fractionOf(point);
     // A better guess may say that less is done than was thought; a bar that runs backwards helps nobody.
@@ -135,6 +146,22 @@ export class RunClock {
   finish(): void {
     this.#enter(null);
     if (this.#startedAt !== null) this.#learn({ points: this.#points, end: this.#since(this.#startedAt) });
+  }
+
+  /** What the last run still had before it at this point, at the pace of this run. */
+  #leftByModel({ points, end }: Timeline, point: Point, elapsed: number): number | null {
+    const then = points[keyOf(point)];
+    if (then === undefined) return null;
+    const pace = this.#pace;
+    if (then > pace.modelAt) {
+      pace.model = paceMemory * pace.model + then - pace.modelAt;
+      pace.real = paceMemory * pace.real + elapsed - pace.realAt;
+      pace.modelAt = then;
+      pace.realAt = elapsed;
+    }
+    const isKnown = then >= paceAfter * end && pace.model > 0;
+    const ratio = isKnown ? Math.min(paceLimit, Math.max(1 / paceLimit, pace.real / pace.model)) : 1;
+    return (end - then) * ratio;
   }
 
   #enter(name: JobPhase | null): void {
@@ -150,14 +177,6 @@ export class RunClock {
 
 function keyOf({ phase, chunk, step }: Point): string {
   return `${chunk}.${phase}.${step}`;
-}
-
-/** What the last run still had before it at this point, at the pace of this run. */
-function leftByModel({ points, end }: Timeline, point: Point, elapsed: number): number | null {
-  const then = points[keyOf(point)];
-  if (then === undefined) return null;
-  const pace = then < paceAfter * end ? 1 : Math.min(paceLimit, Math.max(1 / paceLimit, elapsed / then));
-  return (end - then) * pace;
 }
 
 /** Without a run to go by: the steps left at the pace of those done, and nothing for what follows. */

@@ -1,8 +1,10 @@
 // Jobs as the rest of the program sees them: records, the queue, the store of artifacts, events and the supervisor.
 // Times are milliseconds since 1970 unless their name says seconds.
-import type { Readable } from 'node:stream';
 import type { Plan } from '../../pipeline/plan-types.js';
 import type { OutputKind } from '../outputs/output-target.js';
+
+export type { ArtifactStore, ByteRange, UploadRecord, UploadStore } from './stores.js';
+export type { Supervisor, WorkerState, WorkerStatus } from './worker-state.js';
 
 export type JsonValue = string | number | boolean | null | readonly JsonValue[] | JsonObject;
 export interface JsonObject {
@@ -88,6 +90,22 @@ export interface ArtifactRecord {
   readonly createdAt: number;
 }
 
+/** What a plan says of a result, in short. */
+export interface JobSummary {
+  readonly task: string;
+  readonly width: number;
+  readonly height: number;
+  readonly frames: number;
+  readonly fps: number;
+  readonly steps: number;
+  readonly guidance: number;
+  /** Null where the checkpoint has fixed steps. */
+  readonly flowShift: number | null;
+  readonly seed: number;
+  readonly hasSound: boolean;
+  readonly hasAction: boolean;
+}
+
 export interface JobRecord {
   readonly id: string;
   /** Who it belongs to: the hash of an API key, or any other name for a caller. */
@@ -99,6 +117,8 @@ export interface JobRecord {
   readonly idempotencyKey: string | null;
   readonly request: JobRequest;
   readonly outputs: readonly JobOutput[];
+  /** Of its plan; null until it has one. */
+  readonly summary: JobSummary | null;
   readonly status: JobStatus;
   /** Higher runs first. */
   readonly priority: number;
@@ -170,6 +190,17 @@ export interface ListQuery {
   readonly owner?: string | undefined;
   readonly kind?: string | undefined;
   readonly status?: JobStatus | undefined;
+  /** Only jobs in one of these states. */
+  readonly statuses?: readonly JobStatus[] | undefined;
+  readonly tasks?: readonly string[] | undefined;
+  /** Text that the prompt must hold, all of it; upper and lower case are the same. */
+  readonly words?: readonly string[] | undefined;
+  /** Accepted at or after this. */
+  readonly createdFrom?: number | undefined;
+  /** Accepted before this. */
+  readonly createdBefore?: number | undefined;
+  /** Also counts the jobs of all pages. */
+  readonly counts?: boolean | undefined;
   /** The id of the last job of the page before; an unknown one gives an empty page. */
   readonly after?: string | undefined;
   /** 0 … 1000; 20 by default. */
@@ -181,6 +212,8 @@ export interface ListQuery {
 export interface JobPage {
   readonly jobs: readonly JobRecord[];
   readonly hasMore: boolean;
+  /** Jobs that match on all pages; null where it was not asked for. */
+  readonly total: number | null;
 }
 
 /** What happened to a job in the queue. */
@@ -260,47 +293,19 @@ export interface JobQueue {
   subscribe(listener: (change: JobChange) => void): () => void;
 }
 
-/** Bytes from `start` up to and including `end`. */
-export interface ByteRange {
-  readonly start: number;
-  readonly end: number;
-}
-
-/** Where files of record lie. A file appears whole, under its final name, or not at all. */
-export interface ArtifactStore {
-  /** Takes a finished file over: flushed, moved to its final name, the folder flushed. Gives its name in the store. */
-  put(path: string, mediaType: string): Promise<string>;
-  /** @throws ArtifactMissingError */
-  read(file: string, range?: ByteRange): Promise<Readable>;
-  /** Size in bytes, null when it is not there. */
-  size(file: string): Promise<number | null>;
-  delete(files: readonly string[]): Promise<void>;
-  list(): Promise<readonly string[]>;
-  /** Removes every file that is not of record, and everything unfinished. Gives the names removed. */
-  sweep(isOfRecord: (file: string) => boolean): Promise<readonly string[]>;
-}
-
-export interface UploadRecord {
-  readonly sha256: string;
+/** A small picture on the way to a result. */
+export interface JobPreview {
+  /** Finished steps of the chunk. */
+  readonly step: number;
+  readonly steps: number;
+  /** Which frame of the result it shows. */
+  readonly frame: number;
+  readonly width: number;
+  readonly height: number;
+  /** Decoded like the result; no further one comes. */
+  readonly final: boolean;
   readonly mediaType: string;
-  readonly bytes: number;
-  readonly file: string;
-  readonly createdAt: number;
-  /** Removed after this unless a waiting or running job reads it. */
-  readonly expiresAt: number;
-}
-
-/** Inputs, by content. Kept while a job that waits or runs reads them, and for a while after. */
-export interface UploadStore {
-  /** A path in the store's own folder to stream an upload to. */
-  temporaryPath(): string;
-  /** Takes a temporary file over; one with the same content is kept once. */
-  keep(path: string, mediaType: string): Promise<UploadRecord>;
-  get(sha256: string): Promise<UploadRecord | null>;
-  /** Absolute path of the file of an upload. */
-  path(upload: UploadRecord): string;
-  /** Removes what nobody reads and whose time is over. Gives the hashes. */
-  expire(): Promise<readonly string[]>;
+  readonly bytes: Uint8Array;
 }
 
 export type JobEventType = 'status' | 'place' | 'progress' | 'preview' | 'deleted';
@@ -325,7 +330,7 @@ export type JobEvent = JobEventFields &
     | { readonly type: 'place'; readonly place: number; readonly secondsLeft: number | null }
     | { readonly type: 'progress'; readonly progress: JobProgress }
     /** A small picture of the state after `step` steps. */
-    | { readonly type: 'preview'; readonly step: number; readonly mediaType: string; readonly bytes: Uint8Array }
+    | ({ readonly type: 'preview' } & JobPreview)
     | { readonly type: 'deleted' }
   );
 
@@ -341,38 +346,12 @@ export interface JobEvents {
   follow(topic: EventTopic, options?: FollowOptions): AsyncIterable<JobEvent>;
   /** Number of open streams. */
   readonly followers: number;
+  /** Seconds until a job accepted now would start; null while a job before it is of an unknown length. */
+  backlogSeconds(): Promise<number | null>;
 }
 
 export interface FollowOptions {
   /** The Last-Event-ID that the client names; a snapshot where absent. */
   readonly since?: number | undefined;
   readonly signal?: AbortSignal | undefined;
-}
-
-export type WorkerStatus = 'starting' | 'idle' | 'busy' | 'waiting' | 'stopped';
-
-export interface WorkerState {
-  readonly device: string;
-  /** `waiting`: dead, started again after a pause. */
-  readonly status: WorkerStatus;
-  readonly pid: number | null;
-  readonly jobId: string | null;
-  /** Starts after the first. */
-  readonly restarts: number;
-  readonly lastCrash: string | null;
-  readonly residentBytes: number;
-}
-
-/** Keeps one worker process for each device alive and gives it jobs. */
-export interface Supervisor {
-  /** Starts the workers. */
-  start(): void;
-  /**
-   * Resolves when every worker has opened its device and checkpoint.
-   * @throws WorkerRefusedError when one says that it cannot, and will not be able to
-   */
-  ready(): Promise<void>;
-  readonly workers: readonly WorkerState[];
-  /** Takes no further jobs, waits for the running ones, then stops the workers. What is not done in time goes back to the queue. */
-  drain(timeoutMs: number): Promise<void>;
 }

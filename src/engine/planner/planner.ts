@@ -66,9 +66,14 @@ export class Planner implements Disposable {
       read,
       plan,
       warnings: [...read.warnings, ...warnings],
-      estimate: estimateCost(plan, readCostConfig(this.#model.checkpoint)),
+      estimate: this.estimate(plan),
       hash: planHash(plan),
     };
+  }
+
+  /** What a plan costs. */
+  estimate(plan: Plan): CostEstimate {
+    return estimateCost(plan, readCostConfig(this.#model.checkpoint));
   }
 
   [Symbol.dispose](): void {

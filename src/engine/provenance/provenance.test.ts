@@ -15,6 +15,7 @@ const plan: Plan = {
   schedule: { solver: 'unipc', grid: 'native', flowShift: 10, order: 2, variant: 'bh2', karras: null },
   guidance: { scale: 3, interval: [400, 1000], controlScale: 1.5, controlInterval: null },
   seed: 7,
+  draw: 2,
   prompt: { text: 'a "b"\nc', tokens: [1, 2, 3], truncated: false },
   negativePrompt: null,
   condition: null,
@@ -76,4 +77,10 @@ it('names the fields in which fingerprints differ', () => {
     'blas',
     'ffmpeg',
   ]);
+});
+
+it('takes a file of before there were several pictures of a seed for the first of them', () => {
+  const { draw: _draw, ...older } = provenance.plan;
+  const read = readProvenance(JSON.stringify({ ...provenance, plan: older }));
+  expect(read).toEqual({ ...provenance, plan: { ...provenance.plan, draw: 0 } });
 });

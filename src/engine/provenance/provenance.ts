@@ -63,6 +63,7 @@ const planSchema = Type.Object({
   ]),
   guidance: Type.Object({ scale: Type.Number(), interval, controlScale: Type.Number(), controlInterval: interval }),
   seed: Type.Integer(),
+  draw: Type.Integer({ minimum: 0, default: 0 }),
   prompt,
   negativePrompt: orNull(prompt),
   condition: orNull(
@@ -144,5 +145,7 @@ export function readProvenance(text: string): Provenance | undefined {
   } catch {
     return undefined;
   }
-  return Value.Check(provenanceSchema, value) ? value : undefined;
+  // Files of before a member was added to plans are read with what it then was.
+  const complete = Value.Default(provenanceSchema, value);
+  return Value.Check(provenanceSchema, complete) ? complete : undefined;
 }

@@ -1,6 +1,7 @@
 // What a generation reports, and what it ends in.
 import type { Phase } from '../../pipeline/events.js';
 import type { Plan, PlanWarning } from '../../pipeline/plan-types.js';
+import type { Preview } from '../../pipeline/preview/previewer.js';
 import type { ActionResult } from '../outputs/action-result.js';
 import type { OutputFile } from '../outputs/write-outputs.js';
 import type { Fingerprint } from '../provenance/fingerprint.js';
@@ -36,7 +37,16 @@ export type ProgressEvent =
       readonly width: number;
       readonly height: number;
     }
+  | Preview
   | { readonly type: 'artifact'; readonly artifact: Artifact };
+
+/** High-water marks of a GPU's memory, bytes. */
+export interface GpuMemory {
+  /** Taken from the driver. */
+  readonly reserved: number;
+  /** In weights and tensors. */
+  readonly allocated: number;
+}
 
 /** The result of a generation. */
 export interface Artifact {
@@ -61,4 +71,6 @@ export interface Artifact {
   readonly seconds: number;
   /** Most resident memory of the process so far. */
   readonly peakMemoryBytes: number;
+  /** Most memory of the GPU so far; null where none was used. */
+  readonly gpuMemory: GpuMemory | null;
 }

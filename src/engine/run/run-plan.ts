@@ -6,16 +6,18 @@ import { join } from 'node:path';
 import { resourceUsage } from 'node:process';
 import { setImmediate } from 'node:timers/promises';
 import type { Ffmpeg, Waveform } from '../../media/index.js';
+import type { Tiling } from '../../models/wan-vae/index.js';
 import { generate } from '../../pipeline/generate.js';
 import type { PlanInputs } from '../../pipeline/inputs.js';
 import type { Networks } from '../../pipeline/networks.js';
 import type { Plan, PlanWarning } from '../../pipeline/plan-types.js';
+import type { Previewer } from '../../pipeline/preview/previewer.js';
 import { describeActions } from '../outputs/action-result.js';
 import { FrameSpool } from '../outputs/frame-spool.js';
 import { mediaTypes, type OutputTarget } from '../outputs/output-target.js';
 import { type LatentResult, type OutputFile, writeOutputs } from '../outputs/write-outputs.js';
 import type { Provenance } from '../provenance/provenance.js';
-import type { Artifact, ProgressEvent } from './events.js';
+import type { Artifact, GpuMemory, ProgressEvent } from './events.js';
 import { StepTimer } from './step-timer.js';
 
 /** What a run needs besides its plan. */
@@ -29,8 +31,13 @@ export interface RunContext {
   /** All of the provenance but the hash of the frames. */
   readonly origin: Omit<Provenance, 'framesSha256'>;
   readonly warnings: readonly PlanWarning[];
+  /** Decode frames by tiles. */
+  readonly tiling: Tiling | null;
+  /** High-water marks of the GPU; gives null where there is none. */
+  readonly readGpuMemory: () => GpuMemory | null;
   /** When the caller began to wait, by `performance.now()`. */
   readonly startedAt: number;
+  readonly previewer?: Previewer | undefined;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -51,6 +58,8 @@ export async function* runPlan(plan: Plan, context: RunContext): AsyncGenerator<
   const options = {
     latents: wantsLatents,
     skipFrames: !wantsFrames && plan.transfer === null,
+    previewer: context.previewer,
+    ...(context.tiling === null ? {} : { tiling: context.tiling }),
     ...(signal === undefined ? {} : { signal }),
   };
   for await (const event of generate(plan, networks, inputs, options)) {
@@ -67,6 +76,9 @@ export async function* runPlan(plan: Plan, context: RunContext): AsyncGenerator<
         break;
       case 'frames':
         await frames.add(event.data, event.count, event);
+        yield event;
+        break;
+      case 'preview':
         yield event;
         break;
       case 'sound':
@@ -106,6 +118,7 @@ export async function* runPlan(plan: Plan, context: RunContext): AsyncGenerator<
     fingerprint: provenance.fingerprint,
     seconds: (performance.now() - context.startedAt) / 1000,
     peakMemoryBytes: resourceUsage().maxRSS * 1024,
+    gpuMemory: context.readGpuMemory(),
   };
   yield { type: 'artifact', artifact };
 }

@@ -5,10 +5,9 @@ import { dirname } from 'node:path';
 import { findDefaultCheckpoint } from '../checkpoint/default-checkpoint.js';
 import { type EngineConfig, readConfig } from '../config.js';
 import { findEncoder } from '../encoder.js';
-import { openDevice } from '../loader.js';
+import { openDevice, surveyGpus, whyNoGpu } from '../loader.js';
 import { packageVersion } from '../package-info.js';
 import { formatBytes } from './format-bytes.js';
-import { findGpuLibraries } from './gpu-libraries.js';
 
 /** One finding. `missing` keeps something from working; `note` is worth knowing. */
 export interface Finding {
@@ -159,25 +158,54 @@ function examineMemory(): Finding {
     : { name: 'memory', status: 'ok', value, remedy: null };
 }
 
-async function examineGpu({ libraryRoots }: EngineConfig): Promise<readonly Finding[]> {
-  const libraries = await findGpuLibraries(libraryRoots);
-  if (libraries.every(({ path }) => path === null)) {
-    return [{ name: 'gpu', status: 'note', value: 'no CUDA libraries found: the CPU is used', remedy: null }];
+async function examineGpu(config: EngineConfig): Promise<readonly Finding[]> {
+  const survey = surveyGpus(config.libraryRoots);
+  const { driver, gpus, libraries, lacks } = survey;
+  if (driver === null && libraries.length === 0)
+    return [
+      { name: 'gpu', status: 'note', value: 'no NVIDIA driver and no CUDA libraries: the CPU is used', remedy: null },
+    ];
+  const findings: Finding[] =
+    driver === null ? [] : [{ name: 'gpu: driver', status: 'ok', value: `CUDA ${driver}`, remedy: null }];
+  for (const { ordinal, name, capability, totalBytes } of gpus) {
+    const { major, minor } = capability;
+    const free = await freeBytes(ordinal, config);
+    const value = `${name}, compute capability ${major}.${minor}, ${formatBytes(totalBytes)}`;
+    const reason = whyNoGpu(survey, ordinal);
+    findings.push({
+      name: `gpu: cuda:${ordinal}`,
+      status: reason === null ? 'ok' : 'note',
+      value: free === null ? value : `${value}, ${formatBytes(free)} free`,
+      remedy: reason,
+    });
   }
-  return libraries.map(({ name, path }) => ({
-    name: `gpu: ${name}`,
-    status: path === null ? 'note' : 'ok',
-    value: path ?? 'not found',
-    remedy: path === null ? gpuRemedy(name) : null,
-  }));
+  for (const { name, version, path } of libraries)
+    findings.push({
+      name: `gpu: ${name}`,
+      status: 'ok',
+      value: path === null ? version : `${version} (${path})`,
+      remedy: null,
+    });
+  for (const { what, reason, remedy } of lacks)
+    findings.push({ name: `gpu: ${what}`, status: 'note', value: shorten(reason), remedy });
+  return findings;
 }
 
-function gpuRemedy(name: string): string {
-  if (name === 'libcuda.so') return 'install the NVIDIA driver (apt-get install nvidia-driver)';
-  const wheel =
-    { 'libnvrtc.so': 'cuda-nvrtc', 'libcublasLt.so': 'cublas', 'libcudnn.so': 'cudnn', 'libnccl.so': 'nccl' }[name] ??
-    'cuda-runtime';
-  return `pip install nvidia-${wheel}-cu12, or install the CUDA toolkit and set CUDA_HOME`;
+/** Bytes free on a GPU that can be used, or null. */
+async function freeBytes(ordinal: number, config: EngineConfig): Promise<number | null> {
+  try {
+    const { cuda } = await openDevice(`cuda:${ordinal}`, { libraryRoots: config.libraryRoots });
+    const free = cuda?.report().freeBytes ?? null;
+    await cuda?.[Symbol.asyncDispose]();
+    return free;
+  } catch {
+    return null;
+  }
+}
+
+/** Reasons of the loader name every place that was tried; the first says enough. */
+function shorten(reason: string): string {
+  return reason.length > 120 ? `${reason.slice(0, 117)}...` : reason;
 }
 
 function messageOf(error: unknown): string {

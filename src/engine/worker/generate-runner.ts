@@ -1,19 +1,23 @@
 // Runs jobs on the engine: the stored request through the door again, with the seed of its plan, files into the job's folder.
 import { readFile, stat } from 'node:fs/promises';
+import { cpus, totalmem } from 'node:os';
 import { basename, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import Type from 'typebox';
 import Value from 'typebox/value';
 import { frameOf, type RgbImage } from '../../media/index.js';
 import type { MediaSource } from '../../pipeline/media-source.js';
+import type { Previewer } from '../../pipeline/preview/previewer.js';
 import { hintKinds } from '../../pipeline/request.js';
 import { hashFile } from '../artifacts/hash-file.js';
+import { syntheticNames } from '../checkpoint/synthetic-configs.js';
 import { readRequest, type WireRequest } from '../door/read-request.js';
 import type { JobOutput, JsonObject } from '../jobs/types.js';
 import { Orrery } from '../orrery.js';
 import { mediaTypes, type OutputKind } from '../outputs/output-target.js';
 import type { Artifact, ProgressEvent } from '../run/events.js';
-import type { JobRunner, ProducedFile, RunContext, RunResult, WorkerJob } from './job-runner.js';
+import type { DeviceInfo, JobRunner, ProducedFile, RunContext, RunResult, WorkerJob } from './job-runner.js';
+import { PreviewEncoder } from './preview-encoder.js';
 import { writeThumbnail } from './thumbnail.js';
 
 const optionSchema = Type.Object({
@@ -21,45 +25,80 @@ const optionSchema = Type.Object({
   revision: Type.Optional(Type.String()),
   parts: Type.Optional(Type.Record(Type.String(), Type.String())),
   threads: Type.Optional(Type.Integer({ minimum: 1 })),
+  dtype: Type.Optional(Type.Union([Type.Literal('bf16'), Type.Literal('f32')])),
+  cudaLibraries: Type.Optional(Type.Array(Type.String())),
+  vaeTiling: Type.Optional(Type.Boolean()),
+  gpu: Type.Optional(
+    Type.Object({
+      fp8Attention: Type.Optional(Type.Boolean()),
+      fp8FastAccumulation: Type.Optional(Type.Boolean()),
+      tune: Type.Optional(Type.Boolean()),
+    }),
+  ),
+  synthetic: Type.Optional(Type.Union(syntheticNames.map((name) => Type.Literal(name)))),
+  quantization: Type.Optional(Type.Object({ format: Type.Literal('fp8') })),
+  previewSteps: Type.Optional(Type.Integer({ minimum: 0 })),
 });
 
 /**
  * Opens the checkpoint that `options` name on the device and reads its weights.
- * Options: `model`, `revision`, `parts`, `threads`, as `Orrery.load` takes them.
+ * Options: `model`, `revision`, `parts`, `threads`, `dtype`, `cudaLibraries`, `vaeTiling`, `gpu`, `synthetic`, `quantization` (its format), as `Orrery.load` takes them; `previewSteps`:
+ * steps between two previews, none where 0 or absent.
  * @throws what loading throws, and TypeError for options of another form
  */
 export async function openGenerateRunner(device: string, options: JsonObject): Promise<JobRunner> {
   if (!Value.Check(optionSchema, options)) throw new TypeError(`bad options of a worker: ${JSON.stringify(options)}`);
   const orrery = await Orrery.load({ ...options, device, onDebug: (message) => console.error(message) });
+  const { previewSteps = 0 } = options;
+  let previewer: Previewer | undefined;
   try {
     await orrery.loadWeights();
+    if (previewSteps > 0) previewer = await orrery.openPreviewer({ everySteps: previewSteps });
   } catch (error) {
     await orrery[Symbol.asyncDispose]();
     throw error;
   }
   return {
-    run: (job, context) => runJob(orrery, job, context),
+    device: describeDevice(orrery),
+    run: (job, context) => runJob({ orrery, previewer }, job, context),
     [Symbol.asyncDispose]: () => orrery[Symbol.asyncDispose](),
   };
 }
 
-async function runJob(orrery: Orrery, job: WorkerJob, context: RunContext): Promise<RunResult> {
+/** The processor's name: the description of a GPU begins with it, behind the device. */
+function describeDevice({ device, deviceDescription }: Orrery): DeviceInfo {
+  if (device === 'cpu') return { name: cpus()[0]?.model.trim() ?? 'CPU', memoryBytes: totalmem() };
+  const [, name = device] = /^cuda:\d+: ([^,]+)/.exec(deviceDescription ?? '') ?? [];
+  return { name, memoryBytes: null };
+}
+
+interface Engine {
+  readonly orrery: Orrery;
+  readonly previewer: Previewer | undefined;
+}
+
+async function runJob(engine: Engine, job: WorkerJob, context: RunContext): Promise<RunResult> {
   const outputs = job.outputs.map((output, index) => ({ ...output, path: pathOf(job, output, index) }));
   const written = outputs.filter(({ variant }) => variant !== 'thumbnail');
   const read = readRequest(await wireOf(job));
   const output = written.length === 0 ? undefined : written.map(({ path }) => path);
-  const generation = orrery.generateRead(read, { output, signal: context.signal });
+  // A job that is shown in lists is watched; one whose caller waits on the line is not.
+  const previewer = written.length < outputs.length ? engine.previewer : undefined;
+  const generation = engine.orrery.generateRead(read, { output, previewer, signal: context.signal });
+  const previews = new PreviewEncoder((preview) => context.onPreview(preview));
   let artifact: Artifact | undefined;
   let firstFrame: RgbImage | undefined;
   for await (const event of generation) {
     if (event.type === 'artifact') artifact = event.artifact;
     else if (event.type === 'plan') context.onPlan(event.plan);
+    else if (event.type === 'preview') previews.add(event);
     else if (event.type === 'frames') firstFrame ??= copyFirst(event);
     else context.onProgress(progressOf(event));
     // Steps of a device that computes on this thread leave no gap by themselves in which a cancellation could arrive.
     await nextTurn();
     context.signal.throwIfAborted();
   }
+  await previews.settle();
   if (artifact === undefined) throw new Error('the generation ended without an artifact');
   for (const { variant, path } of outputs) if (variant === 'thumbnail') await writeThumbnail(path, firstFrame);
   const files: ProducedFile[] = [];

@@ -1,6 +1,14 @@
 // What runs inside a worker process: something that turns one job after the other into files.
 import type { Plan } from '../../pipeline/plan-types.js';
-import type { ArtifactVariant, JobError, JobOutput, JobPhase, JobRequest, JsonObject } from '../jobs/types.js';
+import type {
+  ArtifactVariant,
+  JobError,
+  JobOutput,
+  JobPhase,
+  JobPreview,
+  JobRequest,
+  JsonObject,
+} from '../jobs/types.js';
 
 /** A job as a worker gets it. */
 export interface WorkerJob {
@@ -33,13 +41,6 @@ export interface RunProgress {
   readonly chunks: number;
 }
 
-/** A small picture on the way. */
-export interface RunPreview {
-  readonly step: number;
-  readonly mediaType: string;
-  readonly bytes: Uint8Array;
-}
-
 /** A finished, checked file in the job's folder. */
 export interface ProducedFile {
   /** Name in the folder. */
@@ -61,13 +62,23 @@ export interface RunContext {
   /** Aborts when the job is cancelled or out of time; the run then ends between steps by throwing. */
   readonly signal: AbortSignal;
   onProgress(progress: RunProgress): void;
-  onPreview(preview: RunPreview): void;
+  onPreview(preview: JobPreview): void;
   /** Called once a run has made its plan. */
   onPlan(plan: Plan): void;
 }
 
+/** An open device. */
+export interface DeviceInfo {
+  /** Of the processor. */
+  readonly name: string;
+  /** That it has; null where it does not say. */
+  readonly memoryBytes: number | null;
+}
+
 /** Runs jobs, one at a time. */
 export interface JobRunner extends AsyncDisposable {
+  /** What it runs on, for people. */
+  readonly device?: DeviceInfo;
   /** @throws whatever went wrong; a RequestError where the request was at fault */
   run(job: WorkerJob, context: RunContext): Promise<RunResult>;
 }

@@ -1,7 +1,7 @@
 // What the supervisor and a worker say to each other.
 import type { Plan } from '../../pipeline/plan-types.js';
-import type { JsonObject } from '../jobs/types.js';
-import type { RunError, RunPreview, RunProgress, RunResult, WorkerJob } from './job-runner.js';
+import type { JobPreview, JsonObject } from '../jobs/types.js';
+import type { DeviceInfo, RunError, RunProgress, RunResult, WorkerJob } from './job-runner.js';
 
 /** How a worker process begins. */
 export interface WorkerSetup {
@@ -27,11 +27,11 @@ export type ToWorker =
 
 /** Messages about a job carry its epoch. */
 export type FromWorker =
-  | { readonly type: 'ready' }
+  | { readonly type: 'ready'; readonly device?: DeviceInfo | undefined }
   | { readonly type: 'refused'; readonly reason: string }
   | { readonly type: 'plan'; readonly epoch: number; readonly plan: Plan }
   | { readonly type: 'progress'; readonly epoch: number; readonly progress: RunProgress }
-  | { readonly type: 'preview'; readonly epoch: number; readonly preview: RunPreview }
+  | { readonly type: 'preview'; readonly epoch: number; readonly preview: JobPreview }
   | { readonly type: 'done'; readonly epoch: number; readonly result: RunResult }
   | { readonly type: 'failed'; readonly epoch: number; readonly error: RunError }
   /** The run has ended because it was told to. */

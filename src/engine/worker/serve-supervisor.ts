@@ -36,7 +36,7 @@ export function serveSupervisor(open: OpenRunner): void {
       case 'open':
         void openRunner(message.setup, open).then((opened) => {
           runner = opened;
-          tell({ type: 'ready' });
+          tell({ type: 'ready', device: opened.device });
         }, refuse);
         break;
       case 'run':

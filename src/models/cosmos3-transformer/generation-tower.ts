@@ -1,9 +1,18 @@
 // The generation tower: vision, sound and action rows, full attention over the text's keys and their own.
 // One call is one denoise step of one branch. Source: spec, section 2.
-import type { Backend, KvRows, Tensor } from '../../backend/index.js';
+import {
+  type Backend,
+  disposeTensors,
+  isQuantized,
+  type KvRows,
+  type NormedSum,
+  type Rows,
+  type Tensor,
+} from '../../backend/index.js';
 import { attendRoutes, newKvRows, projectHeads, type RouteGroup } from '../../nn/attention.js';
 import { linear } from '../../nn/linear.js';
 import { mlp } from '../../nn/mlp.js';
+import { addNormRows, type NormBefore, normRows } from '../../nn/residual.js';
 import type { RopeTables } from '../../nn/rope.js';
 import { patchGrid, patchify, unpatchify } from './patches.js';
 import type { KvCache } from './text-tower.js';
@@ -35,6 +44,12 @@ export function segmentRows(segment: Pick<GenSegment, 'kind' | 'latents'>, patch
   return frames * rows * columns;
 }
 
+/** What differs between steps beside the timestep. */
+export interface StepOptions {
+  /** Runs without quantised rows; see `planWideSteps`. */
+  readonly wide?: boolean;
+}
+
 /**
  * Velocities of the segments that are predicted, in order, each in its latents' shape, float32.
  * @param timestepRow `[1, D]`, the embedded timestep of this step
@@ -45,34 +60,56 @@ export function predictVelocity(
   segments: readonly GenSegment[],
   context: GenContext,
   timestepRow: Tensor,
+  { wide = false }: StepOptions = {},
 ): Tensor[] {
-  const { config } = transformer;
+  const { config, wideLayers, genNorm } = transformer;
   return b.scope(() => {
+    const layers = wide ? wideLayers : transformer.layers.map(({ gen }) => gen);
     const embedded = segments.map((segment) => embedSegment(b, transformer, segment, timestepRow)); // [S_i, D]
-    let x = embedded.length === 1 && embedded[0] ? embedded[0] : b.concat(embedded, 0); // [S, D]
+    const x = embedded.length === 1 && embedded[0] ? embedded[0] : b.concat(embedded, 0); // [S, D]
     const own = newKvRows(b, config, x.shape[0] ?? 0);
-    for (const [i, layer] of transformer.layers.entries())
-      x = b.scope(() => genLayer(b, transformer, layer.gen, i, context, x, own));
-    const normed = b.rmsNorm(x, transformer.genNorm, { eps: config.eps }); // [S, D]
-    return predictSegments(b, transformer, segments, normed);
+    const before = (layer: TowerLayer | undefined): NormBefore =>
+      layer
+        ? { weight: layer.inputNorm, eps: config.eps, reader: layer.attention.qkv }
+        : { weight: genNorm, eps: config.eps, reader: null };
+    let rows: NormedSum<Rows> = { sum: x, normed: normRows(b, x, before(layers[0])) }; // [S, D] each
+    for (const [i, layer] of layers.entries()) {
+      const text = context.text.layers[i];
+      if (!text) throw new Error(`the text cache has ${context.text.layers.length} layers, layer ${i} was asked`);
+      layer.group?.enter(layers[i + 1]?.group);
+      const attend = (q: Tensor) => attendRoutes(b, q, own, text, context.routes);
+      const next = before(layers[i + 1]);
+      const behind = b.scope(() => genLayer(b, transformer, { layer, next, rope: context.rope, own, attend }, rows));
+      // At 44 160 rows a layer's residual takes 0.7 GB: it goes before the next one's comes.
+      disposeTensors([rows.sum, rows.normed]);
+      rows = behind;
+    }
+    if (isQuantized(rows.normed)) throw new Error('the last norm is read by plain layers');
+    return predictSegments(b, transformer, segments, rows.normed);
   });
 }
 
+interface GenLayer {
+  readonly layer: TowerLayer;
+  /** The norm behind the layer: the next one's first, or the tower's last. */
+  readonly next: NormBefore;
+  readonly rope: RopeTables;
+  readonly own: KvRows;
+  readonly attend: (q: Tensor) => Tensor; // [S, H, d] -> [S, H d]
+}
+
+/** One layer, from the residual stream and its norm to both behind it. */
 function genLayer(
   b: Backend,
   { config }: Transformer,
-  layer: TowerLayer,
-  index: number,
-  context: GenContext,
-  x: Tensor,
-  own: KvRows,
-): Tensor {
-  const text = context.text.layers[index];
-  if (!text) throw new Error(`the text cache has ${context.text.layers.length} layers, layer ${index} was asked`);
-  const normed = b.rmsNorm(x, layer.inputNorm, { eps: config.eps }); // [S, D]
-  const q = projectHeads(b, layer.attention, config, context.rope, normed, own); // [S, H, d]
-  const y = b.add(x, linear(b, layer.attention.out, attendRoutes(b, q, own, text, context.routes))); // [S, D]
-  return b.add(y, mlp(b, layer.mlp, b.rmsNorm(y, layer.postNorm, { eps: config.eps }))); // [S, D]
+  { layer, next, rope, own, attend }: GenLayer,
+  { sum: x, normed }: NormedSum<Rows>,
+): NormedSum<Rows> {
+  const { attention, postNorm, mlp: block } = layer;
+  const q = projectHeads(b, attention, config, rope, normed, own); // [S, H, d]
+  const attended = linear(b, attention.out, attend(q)); // [S, D]
+  const middle = addNormRows(b, x, attended, { weight: postNorm, eps: config.eps, reader: block.up }); // [S, D] each
+  return addNormRows(b, middle.sum, mlp(b, block, middle.normed), next);
 }
 
 function embedSegment(b: Backend, transformer: Transformer, segment: GenSegment, timestepRow: Tensor): Tensor {

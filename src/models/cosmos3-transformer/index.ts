@@ -3,7 +3,28 @@ export { type AttentionRoute, groupRoutes, type RouteGroup } from '../../nn/atte
 export { type Positions, type RopeTables, ropeTables } from '../../nn/rope.js';
 export { embedTimesteps } from '../../nn/timestep.js';
 export { parseTransformerConfig, type TransformerConfig } from './config.js';
-export { type GenContext, type GenSegment, predictVelocity, segmentRows } from './generation-tower.js';
+export {
+  type GenContext,
+  type GenSegment,
+  predictVelocity,
+  type StepOptions,
+  segmentRows,
+} from './generation-tower.js';
 export { type PatchGrid, patchGrid, patchify, unpatchify } from './patches.js';
+export {
+  checkQuantization,
+  type Projection,
+  planWideSteps,
+  projections,
+  type Quantization,
+  QuantizationError,
+  type Tower,
+} from './quantization.js';
 export { type KvCache, prefill } from './text-tower.js';
-export { type ActionProjection, readActionProjection, readTransformer, type Transformer } from './weights.js';
+export {
+  type ActionProjection,
+  readActionProjection,
+  readTransformer,
+  type Transformer,
+  type TransformerPlacement,
+} from './weights.js';

@@ -4,6 +4,7 @@ import type { Backend, KeySegment, KvRows, Tensor } from '../../backend/index.js
 import { newKvRows, projectHeads } from '../../nn/attention.js';
 import { linear } from '../../nn/linear.js';
 import { mlp } from '../../nn/mlp.js';
+import { addNormRows, normRows } from '../../nn/residual.js';
 import { type RopeTables, ropeTables } from '../../nn/rope.js';
 import type { TransformerConfig } from './config.js';
 import type { Layer, Transformer } from './weights.js';
@@ -34,12 +35,16 @@ export function prefill(b: Backend, transformer: Transformer, ids: Int32Array): 
     let x = b.embed(transformer.embedTokens, idTensor); // [L, D]
     for (const [i, layer] of layers.entries()) {
       const last = i === layers.length - 1;
+      layer.und.group?.enter(layers[i + 1]?.und.group);
       const { next, seen } = b.scope(() => undLayer(b, layer, config, rope, x, last));
       segments.push(seen);
+      x[Symbol.dispose]();
       if (next) x = next;
     }
     return segments.map(({ k, v }) => ({ k, v }));
   });
+  // Room for what comes next; the layers' copies in host memory stay.
+  transformer.offload?.release();
   return { textTokens: length, layers: kept };
 }
 
@@ -47,7 +52,8 @@ function undLayer(b: Backend, layer: Layer, config: TransformerConfig, rope: Rop
   const { und, textKeyNorm } = layer;
   const rows = x.shape[0] ?? 0;
   const own = newKvRows(b, config, rows);
-  const normed = b.rmsNorm(x, und.inputNorm, { eps: config.eps }); // [L, D]
+  const { eps } = config;
+  const normed = normRows(b, x, { weight: und.inputNorm, eps, reader: und.attention.qkv }); // [L, D]
   const q = projectHeads(b, und.attention, config, rope, normed, own); // [L, H, d]
   const seen = textKeyNorm ? { k: newKvRows(b, config, rows).k, v: own.v } : own;
   if (textKeyNorm)
@@ -57,7 +63,8 @@ function undLayer(b: Backend, layer: Layer, config: TransformerConfig, rope: Rop
     });
   if (last) return { seen: { k: seen.k, v: seen.v }, next: null };
   const attended = b.attention(q, [own], { causal: true }); // [L, H, d]
-  const y = b.add(x, linear(b, und.attention.out, b.view(attended, [rows, config.heads * config.headDim])));
-  const next = b.add(y, mlp(b, und.mlp, b.rmsNorm(y, und.postNorm, { eps: config.eps }))); // [L, D]
+  const projected = linear(b, und.attention.out, b.view(attended, [rows, config.heads * config.headDim])); // [L, D]
+  const middle = addNormRows(b, x, projected, { weight: und.postNorm, eps, reader: und.mlp.up }); // [L, D] each
+  const next = b.add(middle.sum, mlp(b, und.mlp, middle.normed)); // [L, D]
   return { seen: { k: seen.k, v: seen.v }, next };
 }

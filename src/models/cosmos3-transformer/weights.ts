@@ -1,11 +1,20 @@
 // The transformer's weights, by the checkpoint's names. Source: spec, section 1.
-import { type Backend, type Tensor, uploadFloats, type Weight } from '../../backend/index.js';
-import { type AttentionNames, type AttentionWeights, readAttention } from '../../nn/attention.js';
+import {
+  type Backend,
+  inGroup,
+  type Offload,
+  type Tensor,
+  uploadFloats,
+  type Weight,
+  type WeightGroup,
+} from '../../backend/index.js';
+import { type AttentionNames, type AttentionWeights, readAttention, widenedAttention } from '../../nn/attention.js';
 import { type Linear, readBiasedLinear, readVector } from '../../nn/linear.js';
-import { type Mlp, readMlp } from '../../nn/mlp.js';
+import { type Mlp, readMlp, widenedMlp } from '../../nn/mlp.js';
 import { readTimestepEmbedder, type TimestepEmbedder } from '../../nn/timestep.js';
 import { type StoredWeight, toFloat32, type WeightReader } from '../../weights/index.js';
 import type { TransformerConfig } from './config.js';
+import { checkQuantization, linearFormats, type Quantization, type Tower } from './quantization.js';
 
 /** One layer of one tower. */
 export interface TowerLayer {
@@ -13,6 +22,8 @@ export interface TowerLayer {
   readonly attention: AttentionWeights;
   readonly postNorm: Tensor; // [D]
   readonly mlp: Mlp;
+  /** What its matrices belong to where they leave the device between uses. */
+  readonly group?: WeightGroup;
 }
 
 /** One layer: the text tower's half and the generation tower's half. */
@@ -43,6 +54,12 @@ export interface Transformer {
   readonly config: TransformerConfig;
   readonly embedTokens: Weight; // [V, D]
   readonly layers: readonly Layer[];
+  /** Null where all weights are as the device computes. */
+  readonly quantization: Quantization | null;
+  /** The groups of layers that leave the device between uses; null where all stay. */
+  readonly offload: Offload | null;
+  /** The generation tower's half of each layer for steps without quantised rows. */
+  readonly wideLayers: readonly TowerLayer[];
   readonly genNorm: Tensor; // [D]
   readonly visionInput: Linear; // [D, p p C]
   readonly visionOutput: Linear; // [p p C, D]
@@ -63,17 +80,45 @@ const genNames: AttentionNames = {
   norms: ['norm_added_q', 'norm_added_k'],
 };
 
+/** Where layers live between uses. */
+export interface TransformerPlacement {
+  /** Towers whose layers are kept in host memory and brought one ahead of their use; none where absent. */
+  readonly offload?: readonly Tower[];
+}
+
 /**
  * Reads the whole transformer. Not read: `lm_head` and the text tower's final norm, which generation never uses.
- * @throws WeightError where a tensor is missing or misshaped
+ * @throws WeightError where a tensor is missing or misshaped · QuantizationError where nothing would be quantised ·
+ *   UnsupportedFormatError where the device cannot
  */
-export function readTransformer(b: Backend, reader: WeightReader, config: TransformerConfig): Transformer {
+export function readTransformer(
+  b: Backend,
+  reader: WeightReader,
+  config: TransformerConfig,
+  quantization: Quantization | null = null,
+  { offload: towers = [] }: TransformerPlacement = {},
+): Transformer {
   const { hidden, latentChannels, patch } = config;
   const patchDim = patch * patch * latentChannels;
+  if (quantization) checkQuantization(quantization, config);
+  const offload = towers.length > 0 ? b.offload() : null;
+  const layers = Array.from({ length: config.layers }, (_, i) =>
+    readLayer(b, reader.scope(`layers.${i}`), config, {
+      formats: (tower) => linearFormats(quantization, tower, i),
+      group: (tower) => (offload && towers.includes(tower) ? offload.group() : null),
+    }),
+  );
   return {
     config,
     embedTokens: b.weight([reader.read('embed_tokens.weight', [config.vocabulary, hidden])], 'table'),
-    layers: Array.from({ length: config.layers }, (_, i) => readLayer(b, reader.scope(`layers.${i}`), config)),
+    layers,
+    quantization,
+    offload,
+    wideLayers: layers.map(({ gen }) => ({
+      ...gen,
+      attention: widenedAttention(gen.attention),
+      mlp: widenedMlp(gen.mlp),
+    })),
     genNorm: readVector(b, reader, 'norm_moe_gen.weight', hidden),
     visionInput: readBiasedLinear(b, reader, 'proj_in', hidden, patchDim),
     visionOutput: readBiasedLinear(b, reader, 'proj_out', patchDim, hidden),
@@ -83,16 +128,29 @@ export function readTransformer(b: Backend, reader: WeightReader, config: Transf
   };
 }
 
-function readLayer(b: Backend, reader: WeightReader, config: TransformerConfig): Layer {
-  const tower = (suffix: '' | '_moe_gen', names: AttentionNames): TowerLayer => ({
-    inputNorm: readVector(b, reader, `input_layernorm${suffix}.weight`, config.hidden),
-    attention: readAttention(b, reader.scope('self_attn'), names, config),
-    postNorm: readVector(b, reader, `post_attention_layernorm${suffix}.weight`, config.hidden),
-    mlp: readMlp(b, reader.scope(`mlp${suffix}`), config.mlp, config.hidden, config.inner),
-  });
+/** How the halves of a layer are kept. */
+interface LayerKeeping {
+  readonly formats: (tower: Tower) => ReturnType<typeof linearFormats>;
+  readonly group: (tower: Tower) => WeightGroup | null;
+}
+
+function readLayer(b: Backend, reader: WeightReader, config: TransformerConfig, kept: LayerKeeping): Layer {
+  const layout = { kind: config.mlp, hidden: config.hidden, inner: config.inner };
+  const half = (tower: Tower, suffix: '' | '_moe_gen', names: AttentionNames): TowerLayer => {
+    const formats = kept.formats(tower);
+    const group = kept.group(tower);
+    const own = group ? inGroup(b, group) : b;
+    return {
+      inputNorm: readVector(b, reader, `input_layernorm${suffix}.weight`, config.hidden),
+      attention: readAttention(own, reader.scope('self_attn'), names, config, formats),
+      postNorm: readVector(b, reader, `post_attention_layernorm${suffix}.weight`, config.hidden),
+      mlp: readMlp(own, reader.scope(`mlp${suffix}`), layout, { up: formats.gate_up, down: formats.down }),
+      ...(group && { group }),
+    };
+  };
   return {
-    und: tower('', undNames(config.textNorms)),
-    gen: tower('_moe_gen', genNames),
+    und: half('und', '', undNames(config.textNorms)),
+    gen: half('gen', '_moe_gen', genNames),
     ...(config.textKeyNormForGen && {
       textKeyNorm: readVector(b, reader, 'self_attn.k_norm_und_for_gen.weight', config.headDim),
     }),

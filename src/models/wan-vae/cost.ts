@@ -52,6 +52,28 @@ export function encodeFlops(config: WanVaeConfig, size: ClipSize): number {
   return total + middle(grid, wide) + conv(grid, wide, moments, 27) + conv(grid, moments, moments, 1);
 }
 
+/** Weights of both halves, biases and norms left out. */
+export function weightCount(config: WanVaeConfig): number {
+  const z = config.latentChannels;
+  const wide = config.decoder[0]?.input ?? 0;
+  const narrow = config.decoder.at(-1)?.output ?? 0;
+  const deep = config.encoder.at(-1)?.output ?? 0;
+  const shallow = config.encoder[0]?.input ?? 0;
+  const colours = 3 * config.patch ** 2;
+  const blocks = (list: readonly BlockConfig[], timeWidth: number) =>
+    list.reduce((sum, block) => {
+      const time = block.resample === 'space-time' ? 3 * timeWidth * block.output ** 2 : 0;
+      const space = block.resample === 'none' ? 0 : 9 * block.output ** 2;
+      return sum + resnets(onePoint, block) / 2 + time + space;
+    }, 0);
+  const middles = [wide, deep].reduce((sum, width) => sum + (middle(onePoint, width) - 4 * width) / 2, 0);
+  const ends = z * z + 27 * z * wide + 27 * narrow * colours + 27 * colours * shallow + 27 * deep * 2 * z + 4 * z * z;
+  return ends + middles + blocks(config.decoder, 2) + blocks(config.encoder, 1);
+}
+
+/** On one point of one frame, operations are two per weight; attention's own part is taken off. */
+const onePoint: Grid = { frames: 1, points: 1 };
+
 function latentGrid(config: WanVaeConfig, { frames, height, width }: ClipSize): Grid {
   return { frames: latentFrames(config, frames), points: (height * width) / config.spatialFactor ** 2 };
 }

@@ -1,6 +1,13 @@
 // The video autoencoder of Wan 2.2, as Cosmos3 uses it.
 export { latentFrames, parseWanVaeConfig, pixelFrames, type WanVaeConfig } from './config.js';
-export { type ClipSize, type DecodeMemoryOptions, decodeFlops, decodeMemory, encodeFlops } from './cost.js';
+export {
+  type ClipSize,
+  type DecodeMemoryOptions,
+  decodeFlops,
+  decodeMemory,
+  encodeFlops,
+  weightCount,
+} from './cost.js';
 export { defaultTiling, type Tiling } from './tiles.js';
 export {
   type DecodeOptions,

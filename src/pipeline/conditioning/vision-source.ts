@@ -3,6 +3,8 @@ import { type Backend, type Tensor, uploadFloats } from '../../backend/index.js'
 import { actionCanvas, bilinearCover, coverBilinear, frameOf, type RgbClip, type RgbImage } from '../../media/index.js';
 import { encode, normaliseLatents } from '../../models/wan-vae/index.js';
 
+import { toFloat32 } from '../../weights/index.js';
+import { latentFramesPerWindow } from '../decode/window.js';
 import type { PlanInputs } from '../inputs.js';
 import type { Networks } from '../networks.js';
 import type { Plan, PlannedCondition, Size } from '../plan-types.js';
@@ -40,7 +42,12 @@ export function uploadPixels(b: Backend, rgb: Uint8Array, frames: number, { widt
 
 /** Pixels `[F, H, W, 3]`, F = 4n + 1, to normalised latents in host memory. */
 export async function encodePixels({ backend: b, vae }: Networks, makePixels: () => Tensor): Promise<HostLatents> {
-  const latents = b.scope(() => normaliseLatents(b, vae, encode(b, vae, b.cast(makePixels(), b.activationDtype))));
+  const latents = b.scope(() => {
+    const pixels = b.cast(makePixels(), b.activationDtype); // [F, H, W, 3]
+    const [, height = 0, width = 0] = pixels.shape;
+    const window = latentFramesPerWindow({ width, height }, vae.config.temporalFactor);
+    return normaliseLatents(b, vae, encode(b, vae, pixels, { latentFramesPerWindow: window }));
+  });
   try {
     return await downloadFloats(b, latents);
   } finally {
@@ -48,10 +55,10 @@ export async function encodePixels({ backend: b, vae }: Networks, makePixels: ()
   }
 }
 
+/** The values of a tensor of any float dtype. */
 export async function downloadFloats(b: Backend, tensor: Tensor): Promise<HostLatents> {
-  const { bytes, shape } = await b.download(tensor);
-  const aligned = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice();
-  return { shape, data: new Float32Array(aligned.buffer, aligned.byteOffset, aligned.byteLength / 4) };
+  const host = await b.download(tensor);
+  return { shape: host.shape, data: toFloat32(host) };
 }
 
 /** Which frames of a source condition a run: from its first or last end; a short source repeats its last frame. */

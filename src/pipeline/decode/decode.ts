@@ -2,9 +2,10 @@
 import { type Backend, disposeTensors, type Tensor } from '../../backend/index.js';
 import type { Waveform } from '../../media/index.js';
 import { decodeSound as decodeSoundLatents } from '../../models/sound-tokenizer/index.js';
-import { decodeWindows, denormaliseLatents } from '../../models/wan-vae/index.js';
+import { decodeWindows, denormaliseLatents, type Tiling } from '../../models/wan-vae/index.js';
 import type { Networks } from '../networks.js';
 import type { PlannedSound } from '../plan-types.js';
+import { latentFramesPerWindow } from './window.js';
 
 export interface DecodedFrames {
   /** RGB `[count, height, width, 3]`. */
@@ -16,29 +17,68 @@ export interface DecodedFrames {
   readonly pixels: Tensor;
 }
 
-/** Decodes normalised vision latents `[T, H, W, C]`, a few latent frames at a time. */
+export interface DecodeVisionOptions {
+  /** Decode by tiles: less memory, slightly other pixels. */
+  readonly tiling?: Tiling | undefined;
+}
+
+/** Decodes normalised vision latents `[T, H, W, C]`, a few latent frames at a time. A window is downloaded while the next one decodes. */
 export async function* decodeVision(
   { backend: b, vae }: Networks,
   latents: Tensor,
+  { tiling }: DecodeVisionOptions = {},
 ): AsyncGenerator<DecodedFrames, void> {
   const raw = b.scope(() => b.cast(denormaliseLatents(b, vae, latents), b.activationDtype));
+  const pending: PendingFrames[] = [];
   try {
-    for (const pixels of decodeWindows(b, vae, raw)) {
-      const [count = 0, height = 0, width = 0] = pixels.shape;
-      yield { data: await downloadRgb(b, pixels), count, height, width, pixels };
-      disposeTensors(pixels);
+    const { spatialFactor, temporalFactor } = vae.config;
+    const [, rows = 0, columns = 0] = latents.shape;
+    const size = tiling
+      ? { width: tiling.size, height: tiling.size }
+      : { width: columns * spatialFactor, height: rows * spatialFactor };
+    const options = { ...(tiling && { tiling }), latentFramesPerWindow: latentFramesPerWindow(size, temporalFactor) };
+    for (const pixels of decodeWindows(b, vae, raw, options)) {
+      pending.push(startDownload(b, pixels));
+      if (pending.length > windowsInFlight) yield* arriveFirst(pending);
     }
+    while (pending.length > 0) yield* arriveFirst(pending);
   } finally {
-    disposeTensors(raw);
+    disposeTensors([raw, pending.map(({ pixels }) => pixels)]);
   }
 }
 
-async function downloadRgb(b: Backend, pixels: Tensor): Promise<Uint8Array> {
-  const rgb = b.scope(() => b.toRgb8(pixels));
+/** Windows that decode while the one before them is downloaded and handed on. */
+const windowsInFlight = 1;
+
+interface PendingFrames {
+  readonly pixels: Tensor;
+  readonly rgb: Promise<Uint8Array>;
+}
+
+function startDownload(b: Backend, pixels: Tensor): PendingFrames {
+  const bytes = b.scope(() => b.toRgb8(pixels));
+  const download = async () => {
+    try {
+      return (await b.download(bytes)).bytes;
+    } finally {
+      disposeTensors(bytes);
+    }
+  };
+  const rgb = download();
+  // Whoever stops the decoding does not wait for it; whoever goes on hears of its failure.
+  rgb.catch(() => undefined);
+  return { pixels, rgb };
+}
+
+async function* arriveFirst(pending: PendingFrames[]): AsyncGenerator<DecodedFrames, void> {
+  const first = pending.shift();
+  if (!first) return;
+  const { pixels, rgb } = first;
+  const [count = 0, height = 0, width = 0] = pixels.shape;
   try {
-    return (await b.download(rgb)).bytes;
+    yield { data: await rgb, count, height, width, pixels };
   } finally {
-    disposeTensors(rgb);
+    disposeTensors(pixels);
   }
 }
 

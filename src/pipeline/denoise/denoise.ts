@@ -5,6 +5,7 @@ import {
   embedTimesteps,
   type GenContext,
   type GenSegment,
+  planWideSteps,
   predictVelocity,
   type Transformer,
 } from '../../models/cosmos3-transformer/index.js';
@@ -14,6 +15,7 @@ import { type BranchName, branchWeights } from './guidance.js';
 import type { Schedule } from './schedule.js';
 import type { SkipTable } from './skip.js';
 import { newSolverState, type SolverState, solveStep, uploadSolverTables } from './solver-state.js';
+import { StepPace } from './step-pace.js';
 import { drawNoise, type NoiseSource, type Target } from './targets.js';
 
 /** One pass through the generation tower: its text, and the segments given the current samples. */
@@ -45,6 +47,8 @@ export interface DenoiseStep {
   readonly skipped: boolean;
   /** One per target. */
   readonly samples: readonly Tensor[];
+  /** What the result would be by this step's velocity, one per target. Clean frames are not put in. */
+  readonly estimates: readonly Tensor[];
   /** By branch, one per target; only with `keepBranchVelocities`, and only branches that ran. */
   readonly velocities: ReadonlyMap<BranchName, readonly Tensor[]>;
 }
@@ -96,19 +100,23 @@ async function* runSteps(loop: Loop, transformer: Transformer, input: DenoiseInp
   const { schedule, skip, targets } = input;
   const { steps, stochastic } = schedule.table;
   const samples = loop.states.map((state) => state.sample);
+  const estimates = loop.states.map((state) => state.data[0]);
+  const pace = new StepPace(b);
+  const wideSteps = planWideSteps(transformer.quantization, steps);
   for (let step = 0; step < steps; step++) {
     setStep(loop, step);
     if (stochastic) for (const [i, { item }] of targets.entries()) refreshNoise(loop, i, drawNoise(item, input.noise));
     const skipped = skip.skipped[step] ?? false;
     const weights = branchWeights(input.guidance, schedule.timesteps[step] ?? 0, input.hasControls);
     const active = skipped ? [] : input.branches.filter(({ name }) => weights[name] !== 0);
-    const key = active.map(({ name }) => name).join('+');
-    const graph = graphs.get(key) ?? captureStep(loop, { active, transformer, input });
+    const wide = (wideSteps[step] ?? false) && !skipped;
+    const key = `${active.map(({ name }) => name).join('+')}${wide ? ', wide' : ''}`;
+    const graph = graphs.get(key) ?? captureStep(loop, { active, wide, transformer, input });
     graphs.set(key, graph);
     graph.replay();
-    await b.synchronize();
+    await pace.next();
     const velocities = new Map([...loop.kept].filter(([name]) => active.some((branch) => branch.name === name)));
-    yield { step, skipped, samples, velocities };
+    yield { step, skipped, samples, estimates, velocities };
   }
 }
 
@@ -147,13 +155,15 @@ function refreshNoise({ b, states }: Loop, index: number, noise: Float32Array): 
 interface StepVariant {
   /** Empty: the step is skipped. */
   readonly active: readonly Branch[];
+  /** Without quantised rows. */
+  readonly wide: boolean;
   readonly transformer: Transformer;
   readonly input: DenoiseInput;
 }
 
 function captureStep(loop: Loop, variant: StepVariant): Graph {
   const { b } = loop;
-  const { active, transformer, input } = variant;
+  const { active, wide, transformer, input } = variant;
   if (active.length === 0) return b.capture(() => standIn(loop));
   const { timesteps } = input.schedule;
   const table = new Float32Array(timesteps.length * active.length);
@@ -164,7 +174,7 @@ function captureStep(loop: Loop, variant: StepVariant): Graph {
   const coefficients = uploadFloats(b, table, [timesteps.length, active.length]);
   loop.owned.push(coefficients);
   if (input.keepBranchVelocities) for (const { name } of active) keepVelocities(loop, name);
-  return b.capture(() => computeStep(loop, { coefficients, active, transformer }));
+  return b.capture(() => computeStep(loop, { coefficients, active, wide, transformer }));
 }
 
 function keepVelocities({ b, kept, velocity, owned }: Loop, name: BranchName): void {
@@ -176,17 +186,13 @@ function keepVelocities({ b, kept, velocity, owned }: Loop, name: BranchName): v
 
 function computeStep(
   loop: Loop,
-  {
-    coefficients,
-    active,
-    transformer,
-  }: Pick<StepVariant, 'active' | 'transformer'> & { readonly coefficients: Tensor },
+  { coefficients, active, wide, transformer }: Omit<StepVariant, 'input'> & { readonly coefficients: Tensor },
 ): void {
   const { b, step, states, velocity, previous, kept } = loop;
   const row = b.embed(loop.timestepRows, step); // [1, D]
   const samples = states.map((state) => state.sample);
   const outputs = active.map(({ name, context, segments }) => {
-    const predicted = predictVelocity(b, transformer, segments(samples), context, row);
+    const predicted = predictVelocity(b, transformer, segments(samples), context, row, { wide });
     for (const [i, keep] of (kept.get(name) ?? []).entries()) b.write(keep, predicted[i] as Tensor);
     return predicted;
   });

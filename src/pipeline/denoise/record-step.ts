@@ -1,11 +1,11 @@
 // Writes what a run starts from, and each denoise step, into a recorder, in the order and with the zeroes that references have.
-import type { Backend, Tensor } from '../../backend/index.js';
+import { type Backend, type Tensor, uploadFloats } from '../../backend/index.js';
 import type { Positions } from '../../models/cosmos3-transformer/index.js';
 import type { ItemLayout } from '../conditioning/sequence.js';
 import { downloadFloats } from '../conditioning/vision-source.js';
 import type { DenoiseStep } from './denoise.js';
 import type { Recorder } from './recorder.js';
-import { channelsFirst, type Target } from './targets.js';
+import { channelsFirst, channelsLast, type Target } from './targets.js';
 
 export interface RecordedStep {
   readonly chunk: number;
@@ -25,9 +25,19 @@ export async function recordStep(
       const { shape, values } = await hostOrder(b, target, velocities[i] as Tensor, true);
       recorder.record(`${place}/${branch}/${kind}/velocity`, shape, values);
     }
-    const { shape, values } = await hostOrder(b, target, done.samples[i] as Tensor, false);
+    const sample = done.samples[i] as Tensor;
+    const { shape, values } = await hostOrder(b, target, sample, false);
     recorder.record(`${place}/${kind}/latents`, shape, values);
+    const instead = recorder.replace?.(`${place}/${kind}/latents`);
+    if (instead) replaceSample(b, sample, kind === 'action' ? instead : channelsLast(instead, shape[0] ?? 1));
   }
+}
+
+function replaceSample(b: Backend, sample: Tensor, values: Float32Array): void {
+  b.scope(() => {
+    b.write(sample, uploadFloats(b, values, sample.shape));
+    return null;
+  });
 }
 
 /** Records the positions of each branch, `[3, S]` (t, h, w; the text apart), and the initial latents. */

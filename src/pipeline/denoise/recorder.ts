@@ -8,4 +8,6 @@
  */
 export interface Recorder {
   record(key: string, shape: readonly number[], values: Float32Array): void;
+  /** Latents to go on with instead of those just recorded under a key, in the same order; undefined keeps them. */
+  replace?(key: string): Float32Array | undefined;
 }

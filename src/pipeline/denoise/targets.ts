@@ -32,6 +32,11 @@ export function initialLatents(targets: readonly Target[], generator: NoiseSourc
   });
 }
 
+/** Draws and drops what earlier runs drew from the generator: each time the noise of all targets. */
+export function passDraws(targets: readonly Target[], generator: NoiseSource, times: number): void {
+  for (let i = 0; i < times; i++) for (const { item } of targets) drawNoise(item, generator);
+}
+
 /** Standard normal noise in the target's own layout. */
 export function drawNoise({ kind, shape }: ItemLayout, generator: NoiseSource): Float32Array {
   const count = shape.reduce((product, size) => product * size, 1);

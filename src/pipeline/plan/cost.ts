@@ -1,5 +1,7 @@
 // What a plan costs: tokens, floating-point operations and memory, from plain numbers. It lies beside the plan, not in it.
 // Source: performance spec, C (a multiply-add counts as two operations).
+
+import { latentFramesPerWindow } from '../decode/window.js';
 import { branchNames, branchWeights } from '../denoise/guidance.js';
 import { makeSchedule } from '../denoise/schedule.js';
 import type { Plan } from '../plan-types.js';
@@ -23,14 +25,25 @@ export interface CostConfig {
   /** Operations per pixel and frame of the video autoencoder. */
   readonly vaeDecodeFlops: number;
   readonly vaeEncodeFlops: number;
-  /** Bytes of activations per pixel of the canvas while a window of frames is decoded. */
+  /** Bytes of activations per pixel of the canvas while a picture is decoded. */
+  readonly vaeBytesPerPixelStill: number;
+  /** The same for a window of one latent frame of a clip, and for each further one. */
   readonly vaeBytesPerPixel: number;
+  readonly vaeBytesPerPixelMore: number;
+  /** Bytes of an activation: 4 for float32, 2 for bfloat16. */
+  readonly elementBytes: 2 | 4;
   /** Bytes of all weights as they lie in memory. */
   readonly weightBytes: number;
 }
 
 /** The published video autoencoder: 3210 TFLOP decode and 608 encode 1280x720 at 189 frames; window activations in float32. */
-export const publishedVae = { vaeDecodeFlops: 1.843e7, vaeEncodeFlops: 3.49e6, vaeBytesPerPixel: 3072 } as const;
+export const publishedVae = {
+  vaeDecodeFlops: 1.843e7,
+  vaeEncodeFlops: 3.49e6,
+  vaeBytesPerPixelStill: 4000,
+  vaeBytesPerPixel: 14_000,
+  vaeBytesPerPixelMore: 7000,
+} as const;
 
 export interface TokenCounts {
   readonly text: number;
@@ -55,7 +68,7 @@ export interface CostEstimate {
     readonly decode: number;
     readonly total: number;
   };
-  /** Peak on the CPU in float32, weights included. */
+  /** Peak of the device, weights included. */
   readonly memoryBytes: number;
 }
 
@@ -142,6 +155,11 @@ function passFlops(
   return config.layers * (linearFlops(config) * (target + given) + pairFlops(config) * pairs);
 }
 
+/** Operations of a layer: of its matrices per row, and of its attention per query and key. */
+export function layerFlops(config: CostConfig): { readonly linearFlops: number; readonly pairFlops: number } {
+  return { linearFlops: linearFlops(config), pairFlops: pairFlops(config) };
+}
+
 /** Operations of a layer's matrices per token. */
 function linearFlops({ hiddenSize, intermediateSize, heads, kvHeads, headDim, gatedMlp }: CostConfig): number {
   const attention = 2 * hiddenSize * heads * headDim + 2 * hiddenSize * kvHeads * headDim;
@@ -162,15 +180,45 @@ const floatBytes = 4;
 
 /** Weights, text keys and values, one layer's activations, the solver's latents, a decode window and the frames as bytes. */
 function memoryBytes(plan: Plan, tokens: TokenCounts, runFrames: number, config: CostConfig): number {
-  const { layers, hiddenSize, intermediateSize, heads, kvHeads, headDim } = config;
+  const { layers, kvHeads, headDim, elementBytes } = config;
   const sequence = tokens.vision + tokens.controls + tokens.sound + tokens.action;
   const textCache = layers * 2 * kvHeads * headDim * (tokens.text + tokens.negativeText);
-  const perToken = 3 * hiddenSize + 2 * heads * headDim + 2 * kvHeads * headDim + 2 * intermediateSize;
+  const latents = latentPoints(plan, runFrames, config) * config.latentChannels;
+  // Sample, corrected, three of data, velocity and the one before, and the sums of a step on their way.
+  const solver = 12 * latents;
+  const rope = 2 * headDim * sequence;
+  const denoise = elementBytes * sequence * layerElements(config) + floatBytes * (solver + rope);
+  return Math.ceil(
+    config.weightBytes + elementBytes * textCache + Math.max(denoise, decodeBytes(plan, runFrames, config)),
+  );
+}
+
+function latentPoints({ canvas }: Plan, runFrames: number, config: CostConfig): number {
+  const frames = (runFrames - 1) / config.temporalCompression + 1;
+  return ((canvas.width * canvas.height) / config.spatialCompression ** 2) * frames;
+}
+
+/** What lives at the end of a layer of the generation tower, per row: nothing of a layer is freed before it ends. */
+function layerElements({ hiddenSize, intermediateSize, heads, kvHeads, headDim, gatedMlp }: CostConfig): number {
+  // The residual and its norm before, between and behind, and the two results that were added.
+  const stream = 8 * hiddenSize;
+  // The merged projection, queries and result; keys and values, and once more beside the text's.
+  const attention = 3 * heads * headDim + 2 * kvHeads * headDim + 4 * kvHeads * headDim;
+  const mlp = (gatedMlp ? 3 : 2) * intermediateSize;
+  return stream + attention + mlp;
+}
+
+function decodeBytes(plan: Plan, runFrames: number, config: CostConfig): number {
   const pixels = plan.canvas.width * plan.canvas.height;
-  const latents = (pixels / config.spatialCompression ** 2) * ((runFrames - 1) / config.temporalCompression + 1);
-  // Sample, velocity, data prediction and two of history, and the velocities of up to three branches.
-  const solver = 8 * latents * config.latentChannels;
-  const denoise = floatBytes * (sequence * perToken + solver);
-  const decode = pixels * config.vaeBytesPerPixel + 3 * plan.content.width * plan.content.height * plan.frames;
-  return Math.ceil(config.weightBytes + floatBytes * textCache + Math.max(denoise, decode));
+  const latentFrames = (runFrames - 1) / config.temporalCompression + 1;
+  const window = Math.min(
+    latentFramesPerWindow(plan.canvas, config.temporalCompression),
+    Math.max(1, latentFrames - 1),
+  );
+  const perPixel =
+    latentFrames > 1
+      ? config.vaeBytesPerPixel + (window - 1) * config.vaeBytesPerPixelMore
+      : config.vaeBytesPerPixelStill;
+  const activations = pixels * perPixel;
+  return activations + 3 * plan.content.width * plan.content.height * plan.frames;
 }

@@ -97,6 +97,7 @@ const anyRequest: fc.Arbitrary<GenerationRequest> = fc
       guidanceInterval: interval,
       flowShift: value(fc.double({ min: 0.1, max: 20, noNaN: true })),
       seed: value(fc.nat()),
+      draw: value(fc.constantFrom(0, 0, 0, 1, 100)),
       maxSequenceLength: value(fc.integer({ min: 1, max: 100 })),
       useResolutionTemplate: fc.boolean(),
       useDurationTemplate: fc.boolean(),

@@ -6,8 +6,10 @@ import { finiteNumber, orderedInterval, refuse, type Warn, wholeNumber } from '.
 
 export const stepLimit = 200;
 export const guidanceLimit = 20;
+/** Pictures of one generator. */
+const drawLimit = 99;
 
-export type Sampling = Pick<Plan, 'steps' | 'schedule' | 'guidance' | 'seed' | 'skip'>;
+export type Sampling = Pick<Plan, 'steps' | 'schedule' | 'guidance' | 'seed' | 'draw' | 'skip'>;
 
 /** Guidance that a transfer adds. */
 export type ControlGuidance = Pick<PlannedGuidance, 'controlScale' | 'controlInterval'>;
@@ -53,6 +55,7 @@ export function planSampling(
       : unipcSchedule(request.reference, flowShift),
     guidance: { scale, interval: checked, ...control },
     seed: planSeed(request.seed ?? randomSeed),
+    draw: wholeNumber('noise_index', request.draw ?? 0, 0, drawLimit),
     skip: { steps: planSkip(request.skipSteps ?? [], steps), mode: request.skipMode ?? 'hold' },
   };
 }

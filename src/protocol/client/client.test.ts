@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { createClient, OrreryClientError } from './client.js';
+import { createClient } from './client.js';
+import { OrreryClientError } from './client-error.js';
 import { readEvents } from './read-events.js';
 
 async function eventsOf(...pieces: string[]) {

@@ -1,10 +1,13 @@
 // A small client of the server, over fetch: what a browser or a script needs, typed by the protocol's schemas.
 import type { JobEventMessage } from '../responses/events.js';
-import { jobEventNames } from '../responses/events.js';
 import type { ImageResponse } from '../responses/image.js';
+import type { Job, JobDeleted, JobList, Upload } from '../responses/job.js';
 import type { ModelDetails, ModelList } from '../responses/model.js';
+import type { PlanReply } from '../responses/plan.js';
+import type { ServerStatus } from '../responses/status.js';
 import type { VideoDeleted, VideoJob, VideoList } from '../responses/video.js';
-import { readEvents } from './read-events.js';
+import { failureOf, type OrreryClientError, parseJson } from './client-error.js';
+import { type FollowEventsOptions, followEvents } from './follow-events.js';
 
 /** Where the server is and how to ask it. */
 export interface ClientOptions {
@@ -27,19 +30,28 @@ export interface PageQuery {
   readonly order?: 'asc' | 'desc';
 }
 
-/** A reply that was no success. */
-export class OrreryClientError extends Error {
-  override readonly name = 'OrreryClientError';
+/** Which jobs to list: all that fit every condition given. */
+export interface JobQuery extends PageQuery {
+  /** Words that must all occur in the prompt. */
+  readonly q?: string;
+  /** One or several, joined by commas. */
+  readonly task?: string;
+  /** One or several, joined by commas. */
+  readonly status?: string;
+  readonly kind?: string;
+  /** Unix seconds, inclusive. */
+  readonly created_after?: number;
+  /** Unix seconds, exclusive. */
+  readonly created_before?: number;
+}
 
-  /** @param reason coded error of the server, as invalid_value; empty where the reply had none */
-  constructor(
-    readonly status: number,
-    readonly reason: string,
-    readonly param: string | null,
-    message: string,
-  ) {
-    super(message);
-  }
+/** Parameters of a job by their wire names; files stand in it by `file_id`. */
+export type JobForm = Readonly<Record<string, unknown>>;
+
+/** What a call may be given besides its subject. */
+export interface CallOptions {
+  readonly idempotencyKey?: string | undefined;
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** The server's routes as functions. Each throws OrreryClientError for a reply that is no success. */
@@ -47,7 +59,7 @@ export interface OrreryClient {
   models(): Promise<ModelList>;
   model(id: string): Promise<ModelDetails>;
   createImage(body: Readonly<Record<string, unknown>>, signal?: AbortSignal): Promise<ImageResponse>;
-  createVideo(form: VideoForm, options?: { idempotencyKey?: string; signal?: AbortSignal }): Promise<VideoJob>;
+  createVideo(form: VideoForm, options?: CallOptions): Promise<VideoJob>;
   video(id: string): Promise<VideoJob>;
   videos(query?: PageQuery): Promise<VideoList>;
   cancelVideo(id: string): Promise<VideoJob>;
@@ -55,7 +67,22 @@ export interface OrreryClient {
   /** The bytes of a result. */
   content(id: string, variant?: string, signal?: AbortSignal): Promise<Blob>;
   /** Events of one job, or of all of the caller's; connects again by itself where the stream breaks off. */
-  events(id?: string, options?: { signal?: AbortSignal }): AsyncGenerator<JobEventMessage, void>;
+  events(id?: string, options?: FollowEventsOptions): AsyncGenerator<JobEventMessage, void>;
+  /** Jobs of every kind. */
+  createJob(form: JobForm, options?: CallOptions): Promise<Job>;
+  job(id: string, signal?: AbortSignal): Promise<Job>;
+  jobs(query?: JobQuery, signal?: AbortSignal): Promise<JobList>;
+  cancelJob(id: string): Promise<Job>;
+  deleteJob(id: string): Promise<JobDeleted>;
+  /** The bytes of a result. */
+  jobContent(id: string, variant?: string, signal?: AbortSignal): Promise<Blob>;
+  /** The settled plan of a job. */
+  jobPlan(id: string): Promise<Readonly<Record<string, unknown>>>;
+  /** Sends a file once; requests name it by its `file_id`. */
+  upload(file: Blob, signal?: AbortSignal): Promise<Upload>;
+  /** What a form would become, and its cost, without making a job of it. */
+  plan(form: JobForm, signal?: AbortSignal): Promise<PlanReply>;
+  status(signal?: AbortSignal): Promise<ServerStatus>;
 }
 
 /** Makes a client. */
@@ -73,102 +100,75 @@ export function createClient({ baseUrl, apiKey, fetch: send = globalThis.fetch }
     const body: Body = JSON.parse(await (await request(path, init)).text());
     return body;
   };
-  const job = (id: string) => `/v1/videos/${encodeURIComponent(id)}`;
+  const video = (id: string) => `/v1/videos/${encodeURIComponent(id)}`;
+  const job = (id: string) => `/v1/jobs/${encodeURIComponent(id)}`;
+  const post = (body: unknown, { idempotencyKey, signal }: CallOptions = {}): RequestInit => ({
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      ...(idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey }),
+    },
+    body: JSON.stringify(body),
+    ...within(signal),
+  });
+  const blob = async (path: string, variant: string | undefined, signal: AbortSignal | undefined) => {
+    const search = variant === undefined ? '' : `?variant=${encodeURIComponent(variant)}`;
+    return (await request(`${path}/content${search}`, within(signal))).blob();
+  };
 
   return {
     models: () => json('/v1/models'),
     model: (id) => json(`/v1/models/${encodeURIComponent(id)}`),
-    createImage: (body, signal) =>
-      json('/v1/images/generations', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify(body),
-        ...(signal === undefined ? {} : { signal }),
-      }),
+    createImage: (body, signal) => json('/v1/images/generations', post(body, { signal })),
     createVideo: (form, { idempotencyKey, signal } = {}) =>
       json('/v1/videos', {
         method: 'POST',
         body: toFormData(form),
         headers: idempotencyKey === undefined ? {} : { 'idempotency-key': idempotencyKey },
-        ...(signal === undefined ? {} : { signal }),
+        ...within(signal),
       }),
     // A failed job answers with the status of its failure; its record is the body all the same.
     video: async (id) => {
-      const response = await send(`${root}${job(id)}`, { headers: keyHeader });
+      const response = await send(`${root}${video(id)}`, { headers: keyHeader });
       const text = await response.text();
-      const body: VideoJob | { error: unknown } | undefined = parse(text);
+      const body: VideoJob | { error: unknown } | undefined = parseJson(text);
       if (body !== undefined && 'object' in body) return body;
       throw failureOf(response.status, text);
     },
-    videos: (query = {}) => {
-      const search = new URLSearchParams();
-      for (const [name, value] of Object.entries(query)) search.set(name, String(value));
-      return json(`/v1/videos?${search}`);
-    },
-    cancelVideo: (id) => json(`${job(id)}/cancel`, { method: 'POST' }),
-    deleteVideo: (id) => json(job(id), { method: 'DELETE' }),
-    content: async (id, variant, signal) => {
-      const search = variant === undefined ? '' : `?variant=${encodeURIComponent(variant)}`;
-      return (await request(`${job(id)}/content${search}`, signal === undefined ? {} : { signal })).blob();
-    },
-    events: (id, { signal } = {}) =>
-      followEvents(request, id === undefined ? '/v1/events' : `${job(id)}/events`, signal),
+    videos: (query = {}) => json(`/v1/videos?${toSearch(query)}`),
+    cancelVideo: (id) => json(`${video(id)}/cancel`, { method: 'POST' }),
+    deleteVideo: (id) => json(video(id), { method: 'DELETE' }),
+    content: (id, variant, signal) => blob(video(id), variant, signal),
+    events: (id, options) =>
+      followEvents(
+        (init) => request(id === undefined ? '/v1/events' : `${job(id)}/events`, init),
+        id !== undefined,
+        options,
+      ),
+    createJob: (form, options) => json('/v1/jobs', post(form, options)),
+    job: (id, signal) => json(job(id), within(signal)),
+    jobs: (query = {}, signal) => json(`/v1/jobs?${toSearch(query)}`, within(signal)),
+    cancelJob: (id) => json(`${job(id)}/cancel`, { method: 'POST' }),
+    deleteJob: (id) => json(job(id), { method: 'DELETE' }),
+    jobContent: (id, variant, signal) => blob(job(id), variant, signal),
+    jobPlan: (id) => json(`${job(id)}/plan`),
+    upload: (file, signal) => json('/v1/uploads', { method: 'POST', body: toFormData({ file }), ...within(signal) }),
+    plan: (form, signal) => json('/v1/plan', post(form, { signal })),
+    status: (signal) => json('/v1/status', within(signal)),
   };
 }
 
-async function* followEvents(
-  request: (path: string, init: RequestInit) => Promise<Response>,
-  path: string,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<JobEventMessage, void> {
-  const isOfAll = path === '/v1/events';
-  let last: string | undefined;
-  while (signal?.aborted !== true) {
-    const response = await request(path, {
-      headers: { accept: 'text/event-stream', ...(last === undefined ? {} : { 'last-event-id': last }) },
-      ...(signal === undefined ? {} : { signal }),
-    });
-    try {
-      for await (const { id, event, data } of readEvents(streamOf(response))) {
-        last = id;
-        const message = toMessage(id, event, data);
-        if (message === undefined) continue;
-        yield message;
-        if (!isOfAll && isLast(message)) return;
-      }
-      if (!isOfAll) return;
-    } catch (error) {
-      if (signal?.aborted) return;
-      if (!(error instanceof TypeError)) throw error;
-    }
-    await new Promise((resolve) => setTimeout(resolve, 1000));
-  }
+function within(signal: AbortSignal | undefined): { readonly signal?: AbortSignal } {
+  return signal === undefined ? {} : { signal };
 }
 
-/** Browsers do not all iterate a body; its reader they all have. */
-async function* streamOf(response: Response): AsyncGenerator<Uint8Array, void> {
-  const reader = response.body?.getReader();
-  if (reader === undefined) return;
-  try {
-    for (let piece = await reader.read(); !piece.done; piece = await reader.read()) yield piece.value;
-  } finally {
-    await reader.cancel().catch(() => undefined);
-  }
+function toSearch(query: object): URLSearchParams {
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query)) if (value !== undefined) search.set(name, String(value));
+  return search;
 }
 
-function toMessage(id: string, event: string, data: string): JobEventMessage | undefined {
-  const name = jobEventNames.find((known) => known === event);
-  if (name === undefined) return undefined;
-  const message: JobEventMessage = { id: Number(id), event: name, data: JSON.parse(data) };
-  return message;
-}
-
-function isLast({ event, data }: JobEventMessage): boolean {
-  if (event === 'deleted') return true;
-  return event === 'status' && ['completed', 'failed', 'cancelled'].includes(data.status);
-}
-
-function toFormData(form: VideoForm): FormData {
+function toFormData(form: Readonly<Record<string, FormValue | undefined>>): FormData {
   const body = new FormData();
   for (const [name, value] of Object.entries(form)) {
     if (value === undefined) continue;
@@ -180,19 +180,4 @@ function toFormData(form: VideoForm): FormData {
 
 async function readFailure(response: Response): Promise<OrreryClientError> {
   return failureOf(response.status, await response.text());
-}
-
-function failureOf(status: number, text: string): OrreryClientError {
-  const body: { error?: { message?: string; reason?: string; param?: string | null } } | undefined = parse(text);
-  const { message = text.slice(0, 200), reason = '', param = null } = body?.error ?? {};
-  return new OrreryClientError(status, reason, param, message || `the server answered ${status}`);
-}
-
-function parse<Body>(text: string): Body | undefined {
-  try {
-    const body: Body = JSON.parse(text);
-    return body;
-  } catch {
-    return undefined;
-  }
 }

@@ -21,8 +21,13 @@ export const jobEvents = {
   progress: Type.Object({ ...common, progress: ProgressInfo }),
   preview: Type.Object({
     ...common,
-    step: Type.Integer(),
-    image: Type.String({ description: 'A small picture as data URL.' }),
+    step: Type.Integer({ description: 'Finished steps of its chunk.' }),
+    steps: Type.Integer(),
+    image: Type.String({ description: 'A small picture as data URL, at most 320 pixels wide and 24 kB.' }),
+    width: Type.Integer(),
+    height: Type.Integer(),
+    frame: Type.Integer({ description: 'Which frame of the result it shows.' }),
+    final: Type.Boolean({ description: 'Decoded like the result itself; no further one comes.' }),
   }),
   deleted: Type.Object(common),
 };

@@ -21,7 +21,10 @@ export const ImageResponse = Type.Object({
     peak_memory_mb: numberOrNull('Most memory of the device process.'),
     inference_time_s: numberOrNull('Seconds of all pictures together.'),
   }),
-  seeds: list(Type.Integer(), 'Seed of each picture.'),
+  seeds: list(
+    Type.Integer(),
+    'Seed of each picture; picture i is made again alone by its seed and extra_params.noise_index: i.',
+  ),
   warnings: list(Type.Object({ param: Type.String(), message: Type.String() }), 'What was dropped or rounded.'),
 });
 export type ImageResponse = Static<typeof ImageResponse>;

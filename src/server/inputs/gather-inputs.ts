@@ -48,6 +48,7 @@ async function keepInput(
   { role, name, source }: WantedInput,
   { uploads, inspector, settings }: InputRoom,
 ): Promise<{ readonly role: string; readonly sha256: string; readonly path: string }> {
+  if (source.kind === 'kept') return findKept({ role, name }, source.sha256, uploads);
   const path = source.kind === 'upload' ? source.file.path : uploads.temporaryPath();
   try {
     if (source.kind === 'url') await fetchInput(name, source.url, path, settings);
@@ -59,6 +60,22 @@ async function keepInput(
   } finally {
     await rm(path, { force: true });
   }
+}
+
+/** A file that was received before. */
+async function findKept(
+  { role, name }: Pick<WantedInput, 'role' | 'name'>,
+  sha256: string,
+  uploads: UploadStore,
+): Promise<{ readonly role: string; readonly sha256: string; readonly path: string }> {
+  const upload = await uploads.get(sha256);
+  if (upload === null) {
+    const param = name.split('.')[0] ?? name;
+    throw new RequestError('invalid_media', param, `Invalid ${name}: the file is not kept any more; upload it again.`);
+  }
+  const { mediaType } = upload;
+  const kind = mediaType.startsWith('image/') ? 'image' : 'video';
+  return { role: settleRole(role, name, { kind, mediaType }), sha256, path: uploads.path(upload) };
 }
 
 const pngMade = { kind: 'image', mediaType: 'image/png' } as const;

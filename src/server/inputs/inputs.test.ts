@@ -131,6 +131,8 @@ describe('references', () => {
     [body({ video_reference: { video_url: 'http://x/y' } }), [['video', 'url']]],
     [body({ input_reference: 'https://x/y.mp4' }), [['either', 'url']]],
     [body({ input_reference: { image_url: { url: 'https://x/y.png' } } }), [['image', 'url']]],
+    [body({ image_reference: { file_id: `file-${'0a'.repeat(32)}` } }), [['image', 'kept']]],
+    [body({ input_reference: { file_id: `file-${'0a'.repeat(32)}` } }), [['either', 'kept']]],
     [body({ image_reference: '', video_reference: null }), []],
   ])('case %#', (given, expected) => {
     expect(readReferences(given).map(({ role, source }) => [role, source.kind])).toEqual(expected);
@@ -147,7 +149,10 @@ describe('references', () => {
     ],
     [body({}, ['input_references', 'input_references']), 'This model takes one reference'],
     [body({ image_reference: '{"image_url":"x","more":1}' }), 'Invalid image_reference: unknown member more'],
-    [body({ video_reference: '{"file_id":"x"}' }), 'Invalid video_reference: file_id is not supported yet.'],
+    [
+      body({ video_reference: '{"file_id":"x"}' }),
+      'Invalid video_reference: file_id must be one that POST /v1/uploads gave',
+    ],
     [body({ image_reference: '{}' }), 'image_url must be a URL, got null.'],
   ])('refusal %#', (given, message) => {
     expect(() => readReferences(given)).toThrow(message);
@@ -242,6 +247,8 @@ describe('the inspector', () => {
       mediaType: 'image/png',
       width: 64,
       height: 64,
+      frames: null,
+      fps: null,
     });
     await expect(inspector.inspect(await picture(128))).rejects.toMatchObject({ code: 'too_large' });
     const text = target();

@@ -27,6 +27,9 @@ export interface Inspection {
   readonly mediaType: string;
   readonly width: number;
   readonly height: number;
+  /** Of a clip, where its container tells; null for a picture. */
+  readonly frames: number | null;
+  readonly fps: number | null;
 }
 
 const mediaTypes: Readonly<Record<string, string>> = {
@@ -61,7 +64,7 @@ export async function inspectMedia(path: string, limits: InspectionLimits): Prom
   }
   if (mediaKind(type) === 'image') {
     const { width, height } = await decodeImage(path, { maxPixels: limits.maxPixels });
-    return { kind: 'image', mediaType, width, height };
+    return { kind: 'image', mediaType, width, height, frames: null, fps: null };
   }
   return inspectClip(path, mediaType, limits);
 }
@@ -74,7 +77,7 @@ async function inspectClip(path: string, mediaType: string, limits: InspectionLi
       `Clips are not taken: ffmpeg ${ffmpeg.version} (${ffmpeg.origin}) is not fit for files of strangers.`,
     );
   }
-  const { width, height, frames } = await probeVideo(path, { ffmpeg });
+  const { width, height, frames, fps } = await probeVideo(path, { ffmpeg });
   if (width * height > limits.maxPixels || width > sideLimit || height > sideLimit) {
     throw new MediaError(
       'too_large',
@@ -88,5 +91,5 @@ async function inspectClip(path: string, mediaType: string, limits: InspectionLi
     );
   }
   await decodeVideo(path, { ffmpeg, maxFrames: 1 });
-  return { kind: 'video', mediaType, width, height };
+  return { kind: 'video', mediaType, width, height, frames, fps };
 }

@@ -1,9 +1,9 @@
 // Control maps of a request: uploads, and places that hints name. The hints leave here without places; their files travel apart.
 import { extname } from 'node:path';
-import { RequestError } from '../../protocol/index.js';
+import { RequestError, showValue } from '../../protocol/index.js';
 import { isRecord } from '../bodies/json-text.js';
 import type { RequestBody } from '../bodies/request-body.js';
-import { type HintName, hintNames, isHintName, type WantedInput } from './wanted-input.js';
+import { type HintName, hintNames, isHintName, readFileId, type WantedInput } from './wanted-input.js';
 
 type Named = Readonly<Record<string, unknown>>;
 
@@ -48,7 +48,7 @@ export function readControlUpload(body: RequestBody, params: Named): ReadControl
   if (!isSwitch && !isRecord(hint)) {
     fail('control_reference', `extra_params.${kind} must be an object when control_reference is uploaded.`);
   }
-  if (isRecord(hint) && (hint.control ?? hint.control_path) != null) {
+  if (isRecord(hint) && (hint.control ?? hint.control_path ?? hint.file_id) != null) {
     fail(
       'control_reference',
       `Provide either control_reference or extra_params.${kind}.control/control_path, not both.`,
@@ -60,7 +60,7 @@ export function readControlUpload(body: RequestBody, params: Named): ReadControl
   };
 }
 
-/** Takes the places out of the hints: a path or URL in place of the hint, or its `control_path`. */
+/** Takes the places out of the hints: a path or URL in place of the hint, its `control_path`, or its `file_id`. */
 export function readControlPlaces(params: Named): ReadControls {
   const wanted: WantedInput[] = [];
   const changed: Record<string, unknown> = { ...params };
@@ -72,6 +72,18 @@ export function readControlPlaces(params: Named): ReadControls {
     } else if (isRecord(hint) && typeof hint.control_path === 'string' && (hint.control ?? null) === null) {
       const { control_path: place, ...rest } = hint;
       wanted.push(wantPlace(kind, `${kind}.control_path`, hint.control_path));
+      changed[kind] = rest;
+    } else if (isRecord(hint) && (hint.file_id ?? null) !== null && (hint.control ?? null) === null) {
+      const { file_id: id, ...rest } = hint;
+      const sha256 = readFileId(id);
+      if (sha256 === null) {
+        throw new RequestError(
+          'invalid_value',
+          kind,
+          `${kind}.file_id must be one that POST /v1/uploads gave, got ${showValue(id)}`,
+        );
+      }
+      wanted.push({ role: kind, name: `${kind}.file_id`, source: { kind: 'kept', sha256 } });
       changed[kind] = rest;
     }
   }

@@ -2,7 +2,7 @@
 import { RequestError, showValue } from '../../protocol/index.js';
 import { isRecord, readObjectField } from '../bodies/json-text.js';
 import type { RequestBody } from '../bodies/request-body.js';
-import type { WantedInput } from './wanted-input.js';
+import { readFileId, type WantedInput } from './wanted-input.js';
 
 /** Fields that name inputs; the door does not see them. */
 export const referenceFields = ['input_reference', 'input_references', 'image_reference', 'video_reference'] as const;
@@ -16,8 +16,8 @@ export function readReferences(body: RequestBody): readonly WantedInput[] {
   const [upload, ...moreUploads] = uploads('input_reference');
   const several = uploads('input_references');
   const spelled = readInputReference(body.values.input_reference);
-  const image = readUrlField(body, 'image_reference', 'image_url');
-  const video = readUrlField(body, 'video_reference', 'video_url');
+  const image = readReferenceField(body, 'image_reference', 'image');
+  const video = readReferenceField(body, 'video_reference', 'video');
   const conflict = (param: string, message: string): never => {
     throw new RequestError('conflict', param, message);
   };
@@ -43,16 +43,12 @@ export function readReferences(body: RequestBody): readonly WantedInput[] {
   return [
     ...(file ? [{ role: 'either', name: file.field, source: { kind: 'upload', file } } as const] : []),
     ...(spelled ? [spelled] : []),
-    ...(image
-      ? [{ role: 'image', name: 'image_reference.image_url', source: { kind: 'url', url: image } } as const]
-      : []),
-    ...(video
-      ? [{ role: 'video', name: 'video_reference.video_url', source: { kind: 'url', url: video } } as const]
-      : []),
+    ...(image ? [image] : []),
+    ...(video ? [video] : []),
   ];
 }
 
-/** `input_reference` without a file: an address, or `{ image_url }` as the OpenAI interface has it. */
+/** `input_reference` without a file: an address, or `{ image_url }` or `{ file_id }` as the OpenAI interface has it. */
 function readInputReference(value: unknown): WantedInput | null {
   if (value === undefined || value === null || value === '') return null;
   const name = 'input_reference';
@@ -61,16 +57,18 @@ function readInputReference(value: unknown): WantedInput | null {
   }
   const members = readObjectField(name, value);
   if (members === null) return null;
-  const url = readUrl(name, members, 'image_url');
-  return { role: 'image', name: 'input_reference.image_url', source: { kind: 'url', url } };
+  const wanted = readReference(name, members, 'image');
+  // A file that was received before may be either; its content is known.
+  return wanted.source.kind === 'kept' ? { ...wanted, role: 'either' } : wanted;
 }
 
-function readUrlField(body: RequestBody, name: string, member: string): string | null {
+function readReferenceField(body: RequestBody, name: string, role: 'image' | 'video'): WantedInput | null {
   const members = readObjectField(name, body.values[name]);
-  return members === null ? null : readUrl(name, members, member);
+  return members === null ? null : readReference(name, members, role);
 }
 
-function readUrl(name: string, members: Readonly<Record<string, unknown>>, member: string): string {
+function readReference(name: string, members: Readonly<Record<string, unknown>>, role: 'image' | 'video'): WantedInput {
+  const member = `${role}_url`;
   const given = Object.entries(members).filter(([, value]) => value !== null && value !== undefined);
   const unknown = given.find(([key]) => key !== member && key !== 'file_id');
   const fail = (why: string): never => {
@@ -78,11 +76,14 @@ function readUrl(name: string, members: Readonly<Record<string, unknown>>, membe
   };
   if (unknown) fail(`unknown member ${unknown[0].slice(0, 40)}; it has ${member} alone.`);
   if (given.length > 1) fail(`give either ${member} or file_id, not both.`);
-  if (given[0]?.[0] === 'file_id') fail('file_id is not supported yet.');
+  if (given[0]?.[0] === 'file_id') {
+    const sha256 = readFileId(given[0][1]);
+    if (sha256 === null) fail('file_id must be one that POST /v1/uploads gave, as file- and 64 hexadecimal digits.');
+    return { role, name: `${name}.file_id`, source: { kind: 'kept', sha256: sha256 ?? '' } };
+  }
   const value = given[0]?.[1];
   // The chat interface wraps the address once more.
   const url = isRecord(value) ? value.url : value;
-  return typeof url === 'string' && url !== ''
-    ? url
-    : fail(`${member} must be a URL, got ${showValue(value ?? null)}.`);
+  if (typeof url !== 'string' || url === '') return fail(`${member} must be a URL, got ${showValue(value ?? null)}.`);
+  return { role, name: `${name}.${member}`, source: { kind: 'url', url } };
 }

@@ -23,7 +23,15 @@ export function syncVideoOutputs(plan: Plan): readonly JobOutput[] {
     : [{ variant: 'video', kind: 'mp4' }];
 }
 
-/** A picture. */
+/** A picture, and a small one for lists. */
 export function imageOutputs(kind: 'png' | 'jpeg' | 'webp'): readonly JobOutput[] {
+  return [
+    { variant: 'image', kind },
+    { variant: 'thumbnail', kind: 'webp' },
+  ];
+}
+
+/** A picture that its caller takes away. */
+export function syncImageOutputs(kind: 'png' | 'jpeg' | 'webp'): readonly JobOutput[] {
   return [{ variant: 'image', kind }];
 }

@@ -37,12 +37,28 @@ export interface Accepted {
  * Reads, checks and plans a form without making a job of it.
  * @throws RequestError for whatever cannot be served; what the guardrails refuse included
  */
-export async function prepare(context: ServerContext, form: GenerationForm): Promise<Prepared> {
-  const { settings, uploads, inspector, planner, guard, tracing } = context;
+export function prepare(context: ServerContext, form: GenerationForm): Promise<Prepared> {
+  const { guard, tracing } = context;
+  return settle(context, form, ({ request, guardrails }) =>
+    tracing.stage('guardrails', () => guard.check(request.prompt, guardrails)),
+  );
+}
+
+/** The same without the guardrails: for whoever only wants to know. @throws RequestError */
+export function preview(context: ServerContext, form: GenerationForm): Promise<Prepared> {
+  return settle(context, form, async () => undefined);
+}
+
+async function settle(
+  context: ServerContext,
+  form: GenerationForm,
+  judge: (read: ReadRequest) => Promise<void>,
+): Promise<Prepared> {
+  const { settings, uploads, inspector, planner, tracing } = context;
   const wire = toWire(withDefaults(form, settings.defaultParams), settings.flowShift);
   checkModel(context, wire.fields.model);
   const early = tellUnsupported(() => readRequest(wire));
-  await tracing.stage('guardrails', () => guard.check(early.request.prompt, early.guardrails));
+  await judge(early);
   const inputs = await tracing.stage('inputs', () =>
     gatherInputs(form.wanted, { uploads, inspector, settings: settings.inputs }),
   );

@@ -87,12 +87,14 @@ export function viewAction({ request, result }: Pick<JobRecord, 'request' | 'res
   return { ...action, data, shape: [data.length, data[0]?.length ?? 0] };
 }
 
-function numberOf(result: JsonObject | null, name: string): number | null {
+/** A number among the outcomes of a job. */
+export function numberOf(result: JsonObject | null, name: string): number | null {
   const value: JsonValue | undefined = result?.[name];
   return typeof value === 'number' ? value : null;
 }
 
-function warningsOf(result: JsonObject | null): VideoJob['warnings'] {
+/** What was dropped, cut or rounded. */
+export function warningsOf(result: JsonObject | null): VideoJob['warnings'] {
   const list = result?.warnings;
   if (!Array.isArray(list)) return [];
   return list.flatMap((item: JsonValue) =>
@@ -100,11 +102,12 @@ function warningsOf(result: JsonObject | null): VideoJob['warnings'] {
   );
 }
 
-function unixSeconds(milliseconds: number): number {
+/** Milliseconds to whole seconds. */
+export function unixSeconds(milliseconds: number): number {
   return Math.floor(milliseconds / 1000);
 }
 
 /** Three decimals. */
-function rounded(value: number): number {
+export function rounded(value: number): number {
   return Math.round(value * 1000) / 1000;
 }

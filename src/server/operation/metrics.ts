@@ -2,6 +2,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { JobQueue, JobRecord, Supervisor } from '../../engine/jobs/types.js';
 import type { Decision } from '../../engine/safety/guard.js';
+import type { ServerStatus } from '../../protocol/index.js';
 
 /** What is read when somebody asks for the numbers. */
 export interface MetricSources {
@@ -9,6 +10,12 @@ export interface MetricSources {
   readonly supervisor: Supervisor;
   readonly openStreams: () => number;
 }
+
+/** Some of the counters, in wire words. */
+export type MetricsSnapshot = Pick<
+  ServerStatus,
+  'steps_per_second' | 'ended' | 'failures' | 'refusals' | 'phase_seconds'
+>;
 
 /** Counts what happens. */
 export interface Metrics {
@@ -19,6 +26,8 @@ export interface Metrics {
   answered(route: string, method: string, status: number, seconds: number): void;
   refused(reason: string): void;
   policyStep(seconds: number): void;
+  /** The counters of the status door. */
+  snapshot(): Promise<MetricsSnapshot>;
   /** The text that Prometheus reads. */
   text(): Promise<string>;
   readonly contentType: string;
@@ -143,9 +152,44 @@ export function openMetrics(watch: () => MetricSources | null): Metrics {
     answered: (route, method, status, seconds) => requests.observe({ route, method, status }, seconds),
     refused: (reason) => refused.inc({ reason }),
     policyStep: (seconds) => policy.observe(seconds),
+    snapshot: async () => ({
+      steps_per_second: sumBy(await speed.get(), 'task'),
+      ended: { completed: 0, failed: 0, cancelled: 0, ...sumBy(await ended.get(), 'status') },
+      failures: sumBy(await failures.get(), 'code'),
+      refusals: sumBy(await refused.get(), 'reason'),
+      phase_seconds: totalsBy(await phases.get(), 'phase'),
+    }),
     text: () => registry.metrics(),
     contentType: registry.contentType,
   };
+}
+
+interface Sampled {
+  readonly values: readonly {
+    readonly value: number;
+    readonly labels: Readonly<Record<string, string | number | undefined>>;
+    readonly metricName?: string | undefined;
+  }[];
+}
+
+/** Values by one of their labels. */
+function sumBy({ values }: Sampled, label: string): Record<string, number> {
+  const sums: Record<string, number> = {};
+  for (const { value, labels } of values) {
+    const name = String(labels[label] ?? '');
+    sums[name] = (sums[name] ?? 0) + value;
+  }
+  return sums;
+}
+
+/** How often and how much, of a histogram. */
+function totalsBy({ values }: Sampled, label: string): Record<string, { count: number; sum: number }> {
+  const part = (suffix: string) =>
+    sumBy({ values: values.filter(({ metricName }) => metricName?.endsWith(suffix) === true) }, label);
+  const [counts, sums] = [part('_count'), part('_sum')];
+  return Object.fromEntries(
+    Object.entries(counts).map(([name, count]) => [name, { count, sum: Math.round((sums[name] ?? 0) * 1000) / 1000 }]),
+  );
 }
 
 function taskOf({ result }: JobRecord): string {

@@ -57,6 +57,8 @@ export interface ServeSettings {
   readonly storagePath: string;
   readonly lifetimeSeconds: number;
   readonly maxQueue: number;
+  /** Steps between two previews; 0 for none. */
+  readonly previewSteps: number;
   readonly initTimeoutSeconds: number;
   readonly drainTimeoutSeconds: number;
   readonly logLevel: LogLevel;
@@ -125,6 +127,7 @@ export function readSettings(input: FlagInput): ReadSettings {
     storagePath: resolve(text('storage-path') ?? join(homedir(), '.local', 'share', 'orrery')),
     lifetimeSeconds: count('storage-lifetime'),
     maxQueue: count('max-queue'),
+    previewSteps: count('preview-steps'),
     initTimeoutSeconds: count('init-timeout'),
     drainTimeoutSeconds: count('drain-timeout'),
     logLevel: readLogLevel(text('log-level') ?? 'info'),

@@ -5,7 +5,7 @@ import { readObjectField } from '../bodies/json-text.js';
 import type { RequestBody } from '../bodies/request-body.js';
 import { findIgnored, type GenerationForm, type Named, omit, refuseLora } from './generation-form.js';
 
-const routeOnly = Type.Pick(ImageRequest, ['n', 'response_format', 'output_format']);
+const routeOnly = Type.Pick(ImageRequest, ['n', 'response_format', 'output_format', 'store']);
 type RouteOnly = Static<typeof routeOnly>;
 
 /** A picture request as the route has read it. */
@@ -16,12 +16,15 @@ export interface ImageForm extends GenerationForm {
   readonly formatName: NonNullable<RouteOnly['output_format']>;
   readonly asFile: boolean;
   readonly size: string | null;
+  /** The picture stays among the caller's jobs. */
+  readonly isKept: boolean;
 }
 
 const routeFields = [
   'n',
   'response_format',
   'output_format',
+  'store',
   'extra_params',
   'extra_body',
   'lora',
@@ -66,6 +69,7 @@ export function readImageForm(body: RequestBody): ImageForm {
     format: formatName === 'jpg' ? 'jpeg' : formatName,
     formatName,
     asFile: route.response_format === 'file',
+    isKept: route.store ?? true,
     size: typeof values.size === 'string' && values.size !== '' ? values.size : null,
   };
 }

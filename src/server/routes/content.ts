@@ -21,7 +21,17 @@ const extensions: Readonly<Record<string, string>> = {
   'application/octet-stream': 'safetensors',
 };
 
-type ContentRoute = { Params: { id: string }; Querystring: Readonly<Record<string, unknown>> };
+/** Which file of a job. */
+export const contentQuery = Type.Object({
+  variant: Type.Optional(
+    Type.Enum(['video', 'image', 'sound', 'action', 'latents', 'thumbnail'], {
+      description: 'Which of its files; the clip or picture where absent.',
+    }),
+  ),
+  token: Type.Optional(Type.String({ description: 'Stands for a key, as in the addresses that jobs list.' })),
+});
+
+export type ContentRoute = { Params: { id: string }; Querystring: Readonly<Record<string, unknown>> };
 
 /** Adds the route. */
 export function addContentRoute(app: FastifyInstance, context: ServerContext): void {
@@ -29,14 +39,7 @@ export function addContentRoute(app: FastifyInstance, context: ServerContext): v
     summary: 'The result of a job, or a part of its bytes (Range)',
     tags: ['Videos'],
     params: Type.Object({ id: Type.String({ description: 'Id of the job.' }) }),
-    query: Type.Object({
-      variant: Type.Optional(
-        Type.Enum(['video', 'sound', 'action', 'latents', 'thumbnail'], {
-          description: 'Which of its files; the clip where absent.',
-        }),
-      ),
-      token: Type.Optional(Type.String({ description: 'Stands for a key, as in the addresses that jobs list.' })),
-    }),
+    query: contentQuery,
     bytes: 'video/mp4',
     errors: [400, 404, 416, 422],
   });
@@ -46,7 +49,8 @@ export function addContentRoute(app: FastifyInstance, context: ServerContext): v
   });
 }
 
-async function sendContent(
+/** Answers with a file of a finished job, or a range of its bytes. @throws RequestError */
+export async function sendContent(
   context: ServerContext,
   record: JobRecord,
   request: FastifyRequest<ContentRoute>,
@@ -59,14 +63,36 @@ async function sendContent(
   }
   const size = await context.artifacts.size(artifact.file);
   if (size === null) throw new RequestError('not_found', null, 'Generated video file not found on disk');
-  const etag = `"${artifact.sha256}"`;
-  const name = `${record.id}${artifact.variant === 'video' ? '' : `_${artifact.variant}`}.${extensions[artifact.mediaType] ?? 'bin'}`;
+  const { variant, mediaType } = artifact;
+  const isMain = variant === 'video' || variant === 'image';
+  const name = `${record.id}${isMain ? '' : `_${variant}`}.${extensions[mediaType] ?? 'bin'}`;
+  const read = (range?: ByteRange) => context.artifacts.read(artifact.file, range);
+  return sendBytes({ size, etag: `"${artifact.sha256}"`, name, mediaType, read }, request, reply);
+}
+
+/** Bytes that can be read from any place. */
+export interface Bytes {
+  readonly size: number;
+  readonly etag: string;
+  /** For whoever saves it. */
+  readonly name: string;
+  readonly mediaType: string;
+  readonly read: (range?: ByteRange) => Promise<Readable>;
+}
+
+/** Answers with bytes, or the range of them that was asked for. */
+export async function sendBytes(
+  { size, etag, name, mediaType, read }: Bytes,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): Promise<FastifyReply> {
   reply
     .header('accept-ranges', 'bytes')
     .header('etag', etag)
     .header('cache-control', 'private, max-age=3600')
     .header('content-disposition', `attachment; filename="${name}"`)
-    .type(artifact.mediaType);
+    .header('content-security-policy', "default-src 'none'; sandbox")
+    .type(mediaType);
   if (request.headers['if-none-match'] === etag) return reply.code(304).send();
   const ifRange = request.headers['if-range'];
   const range = ifRange === undefined || ifRange === etag ? readRange(request.headers.range, size) : null;
@@ -84,16 +110,16 @@ async function sendContent(
   }
   // An empty stream keeps the length in the header.
   if (request.method === 'HEAD') return reply.send(Readable.from([]));
-  return reply.send(await context.artifacts.read(artifact.file, range ?? undefined));
+  return reply.send(await read(range ?? undefined));
 }
 
-function findArtifact({ status, artifacts }: JobRecord, variant: unknown): ArtifactRecord {
+function findArtifact({ kind, status, artifacts }: JobRecord, variant: unknown): ArtifactRecord {
   if (status === 'failed') {
     throw new RequestError('job_failed', null, 'Video generation failed. Check job status for error details.');
   }
   if (status === 'cancelled') throw new RequestError('job_failed', null, 'The job was cancelled; it has no result.');
   if (status !== 'completed') throw new RequestError('not_found', null, 'Generation is still in-progress');
-  const wanted = variant === undefined || variant === '' ? 'video' : variant;
+  const wanted = variant === undefined || variant === '' ? (kind === 'image' ? 'image' : 'video') : variant;
   const found = artifacts.find((artifact) => artifact.variant === wanted);
   if (found !== undefined) return found;
   const known = [...new Set(artifacts.map((artifact) => artifact.variant))].join(', ') || 'none';

@@ -3,11 +3,14 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { EventTopic, JobEvent } from '../../engine/jobs/types.js';
 import { JobEventData, type JobEventMessage } from '../../protocol/index.js';
+import { findJob } from '../gallery/find-job.js';
 import { viewError, viewProgress } from '../jobs/video-view.js';
 import { ownerOf } from '../owner.js';
 import type { ServerContext } from '../server-context.js';
 import { documented } from './documented.js';
 import { findVideo } from './videos.js';
+
+type JobEventsRoute = { Params: { id: string }; Querystring: Readonly<Record<string, unknown>> };
 
 const tags = ['Events'];
 const keepAliveMs = 15_000;
@@ -22,23 +25,22 @@ export function addEventRoutes(app: FastifyInstance, context: ServerContext): vo
     { schema: documented({ summary: 'Events of all jobs of the caller', tags, query, reply: JobEventData }) },
     (request, reply) => stream(context, { owner: ownerOf(request) }, request, reply),
   );
-  app.get<{ Params: { id: string }; Querystring: Readonly<Record<string, unknown>> }>(
-    '/v1/videos/:id/events',
-    {
-      schema: documented({
-        summary: 'Events of a job: place, steps, time left, previews; ends with the job',
-        tags,
-        params: Type.Object({ id: Type.String({ description: 'Id of the job.' }) }),
-        query,
-        reply: JobEventData,
-        errors: [404],
-      }),
-    },
-    async (request, reply) => {
-      const { id } = await findVideo(context, request);
-      return stream(context, { jobId: id }, request, reply);
-    },
-  );
+  const schema = documented({
+    summary: 'Events of a job: place, steps, time left, previews; ends with the job',
+    tags,
+    params: Type.Object({ id: Type.String({ description: 'Id of the job.' }) }),
+    query,
+    reply: JobEventData,
+    errors: [404],
+  });
+  app.get<JobEventsRoute>('/v1/videos/:id/events', { schema }, async (request, reply) => {
+    const { id } = await findVideo(context, request);
+    return stream(context, { jobId: id }, request, reply);
+  });
+  app.get<JobEventsRoute>('/v1/jobs/:id/events', { schema }, async (request, reply) => {
+    const { id } = await findJob(context, request);
+    return stream(context, { jobId: id }, request, reply);
+  });
 }
 
 async function stream(
@@ -110,7 +112,8 @@ function toMessage(event: JobEvent): JobEventMessage {
       return { id, event: 'progress', data: { ...common, progress: viewProgress(event.progress) } };
     case 'preview': {
       const image = `data:${event.mediaType};base64,${Buffer.from(event.bytes).toString('base64')}`;
-      return { id, event: 'preview', data: { ...common, step: event.step, image } };
+      const { step, steps, width, height, frame, final } = event;
+      return { id, event: 'preview', data: { ...common, step, steps, image, width, height, frame, final } };
     }
     case 'deleted':
       return { id, event: 'deleted', data: common };

@@ -1,5 +1,5 @@
 // Routes on the server itself: health, readiness, version, metrics, documentation.
-import type { FastifyInstance } from 'fastify';
+import type { FastifyInstance, FastifyReply } from 'fastify';
 import { packageVersion } from '../../engine/index.js';
 import {
   type Health,
@@ -8,6 +8,7 @@ import {
   Readiness as ReadinessSchema,
   Version,
 } from '../../protocol/index.js';
+import { addPage, builtPage } from '../page/page-files.js';
 import type { ServerContext } from '../server-context.js';
 import { docsPage } from './docs-page.js';
 import { documented } from './documented.js';
@@ -54,12 +55,13 @@ export function addHealthRoutes(app: FastifyInstance, context: ServerContext): v
   );
 
   app.get('/openapi.json', { schema: { hide: true } }, () => app.swagger());
-  app.get('/docs', { schema: { hide: true } }, (_request, reply) =>
+  const documents = (reply: FastifyReply) =>
     reply
-      .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'")
+      .header('content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'")
       .type('text/html; charset=utf-8')
-      .send(docsPage(app.swagger(), context.settings.rootPath)),
-  );
+      .send(docsPage(app.swagger(), context.settings.rootPath));
+  app.get('/docs', { schema: { hide: true } }, (_request, reply) => documents(reply));
+  addPage(app, builtPage(), documents);
 }
 
 function describeHealth({ supervisor }: ServerContext): Health {

@@ -6,7 +6,7 @@ import type { Plan } from '../../engine/index.js';
 import type { JobRecord } from '../../engine/jobs/types.js';
 import { ImageRequest, ImageResponse, RequestError } from '../../protocol/index.js';
 import { awaitJob, goneSignal } from '../jobs/await-job.js';
-import { imageOutputs } from '../jobs/job-outputs.js';
+import { imageOutputs, syncImageOutputs } from '../jobs/job-outputs.js';
 import { enqueue, type Prepared, prepare } from '../jobs/submission.js';
 import { zipFiles } from '../jobs/zip-files.js';
 import { ownerOf } from '../owner.js';
@@ -84,12 +84,13 @@ export async function makePictures(
       {
         owner: ownerOf(request),
         requestId,
+        id: `image_gen_${randomUUID().replaceAll('-', '')}`,
         kind: 'image',
-        outputs: () => imageOutputs(form.format),
-        transient: true,
+        outputs: () => (form.isKept ? imageOutputs(form.format) : syncImageOutputs(form.format)),
+        transient: !form.isKept,
         deadlineAt: Date.now() + timeoutSeconds * 1000,
       },
-      seeded(prepared, i),
+      drawn(prepared, i),
     );
     jobs.push(record.id);
   }
@@ -101,26 +102,26 @@ export async function makePictures(
         await cancelAll(context, jobs.slice(i + 1));
         return { pictures: [], failed: record };
       }
-      const [artifact] = record.artifacts;
+      const artifact = record.artifacts.find(({ variant }) => variant === 'image');
       if (artifact === undefined) throw new Error(`the picture job ${id} has no file`);
       const bytes = await buffer(await context.artifacts.read(artifact.file));
-      pictures.push({ record, seed: seeded(prepared, i).plan.seed, bytes });
+      pictures.push({ record, seed: drawn(prepared, i).plan.seed, bytes });
     } catch (error) {
       await cancelAll(context, jobs.slice(i));
       throw error;
     }
   }
-  for (const id of jobs) await drop(context, id);
+  if (!form.isKept) for (const id of jobs) await drop(context, id);
   return { pictures, failed: null };
 }
 
-/** Pictures of one request differ by their seeds, which count up. */
-function seeded(
+/** Pictures of one request go on drawing from its seed's generator. Source: api spec, 1.3. */
+function drawn(
   { planned: { plan } }: Prepared,
   index: number,
 ): { readonly plan: Plan; readonly extra: Readonly<Record<string, unknown>> } {
-  const seed = plan.seed + index;
-  return { plan: { ...plan, seed }, extra: { seed } };
+  const draw = plan.draw + index;
+  return { plan: { ...plan, draw }, extra: draw === 0 ? {} : { seed: plan.seed, noise_index: draw } };
 }
 
 async function cancelAll({ queue }: ServerContext, ids: readonly string[]): Promise<void> {

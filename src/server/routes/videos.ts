@@ -12,7 +12,7 @@ import { ignoredHeader } from '../requests/generation-form.js';
 import { readVideoForm } from '../requests/read-video-form.js';
 import { describeJobError } from '../respond.js';
 import type { ServerContext } from '../server-context.js';
-import { signedContentUrl } from './content-url.js';
+import { signedUrl } from './content-url.js';
 import { documented } from './documented.js';
 import { receiveBody } from './request-body.js';
 
@@ -171,7 +171,7 @@ function viewWith(context: ServerContext, record: JobRecord, places: readonly Qu
   return viewVideo(record, {
     modelName: context.modelNames[0],
     place: record.status === 'queued' ? (places?.find(({ jobId }) => jobId === record.id)?.place ?? null) : null,
-    contentUrl: (jobId, artifact) => signedContentUrl(context, jobId, artifact),
+    contentUrl: (jobId, { variant }) => signedUrl(context, `/v1/videos/${jobId}/content`, { variant }),
   });
 }
 

@@ -6,6 +6,7 @@ import {
   type HostTensor,
   type Tensor,
   type Weight,
+  type WeightFormat,
   type WeightUse,
 } from '../../../src/backend/index.js';
 import { fromFloats } from '../oracle/number-formats.js';
@@ -19,6 +20,7 @@ export type OpName =
   | 'conv'
   | 'convTranspose'
   | 'norm'
+  | 'quantize'
   | 'pointwise'
   | 'linearCombination'
   | 'rope'
@@ -35,6 +37,7 @@ export interface TensorInput {
 export interface WeightInput {
   readonly kind: 'weight';
   readonly use: WeightUse;
+  readonly format?: WeightFormat;
   readonly parts: (seed: string) => readonly HostTensor[];
 }
 
@@ -54,6 +57,8 @@ export interface OpCase {
   readonly run: Run;
   /** The op's definition in primitive ones, for fused ops. */
   readonly composite?: Run;
+  /** The weight format without which a device refuses the case. */
+  readonly needs?: WeightFormat;
   /** Inputs the op writes into. */
   readonly written?: readonly string[];
 }
@@ -121,6 +126,11 @@ export function storedPart(seed: string, shape: readonly number[], { dtype = 'f3
       factors.map((f) => (1.5 + f) / Math.sqrt(fan)),
     ),
   };
+}
+
+/** The same weight in another format. */
+export function inFormat(format: WeightFormat, input: WeightInput): WeightInput {
+  return { ...input, format };
 }
 
 /** A weight of one part. */

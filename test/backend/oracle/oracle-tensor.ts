@@ -8,9 +8,12 @@ import {
   ShapeError,
   type Tensor,
   type Weight,
+  type WeightFormat,
+  type WeightOptions,
   type WeightUse,
 } from '../../../src/backend/index.js';
 import { fromFloats, toFloats } from './number-formats.js';
+import { quantizedFloats } from './quantization.js';
 
 export type Shape = readonly number[];
 
@@ -47,6 +50,7 @@ export class OracleWeight implements Weight {
     readonly dtype: DType,
     readonly use: WeightUse,
     readonly floats: Float32Array,
+    readonly format: WeightFormat,
   ) {}
   [Symbol.dispose](): void {}
 }
@@ -120,7 +124,11 @@ function collect(value: Kept, into: Set<OracleTensor>): void {
 }
 
 /** Dequantises and merges stored parts along the first axis. */
-export function makeWeight(parts: readonly HostTensor[], use: WeightUse): OracleWeight {
+export function makeWeight(
+  parts: readonly HostTensor[],
+  use: WeightUse,
+  { format = 'dense' }: WeightOptions = {},
+): OracleWeight {
   const first = parts[0];
   if (!first) throw new ShapeError('weight', 'no parts');
   const ranks: Readonly<Record<WeightUse, number>> = {
@@ -141,10 +149,13 @@ export function makeWeight(parts: readonly HostTensor[], use: WeightUse): Oracle
   for (const part of parts) {
     const values = toFloats(part.bytes, part.dtype);
     floats.set(values, at);
-    if (part.scale) applyScale(floats.subarray(at, at + values.length), part);
+    const place = floats.subarray(at, at + values.length);
+    if (part.scale) applyScale(place, part);
+    // What is stored in the format already stays as it is.
+    if (format === 'fp8' && part.dtype !== 'f8e4m3') place.set(quantizedFloats(place, inner[0] ?? 1));
     at += values.length;
   }
-  return new OracleWeight([rows, ...inner], first.dtype, use, floats);
+  return new OracleWeight([rows, ...inner], first.dtype, use, floats, format);
 }
 
 function applyScale(values: Float32Array, part: HostTensor): void {

@@ -13,6 +13,19 @@ let database: JobDatabase;
 let queue: SqliteQueue;
 let hub: EventHub;
 
+const picture = (step: number) =>
+  ({
+    type: 'preview',
+    step,
+    steps: 4,
+    frame: 0,
+    width: 8,
+    height: 8,
+    final: false,
+    mediaType: 'image/webp',
+    bytes: new Uint8Array([step]),
+  }) as const;
+
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'orrery-events-'));
   database = new JobDatabase(join(folder, 'jobs.db'));
@@ -97,7 +110,7 @@ test('a job is followed from its place to its end, and the stream ends with it',
   const { lease, record } = await claim();
   await settle();
   hub.reportProgress(record, at(1));
-  hub.publish({ type: 'preview', jobId: 'x', owner: 'a', step: 1, mediaType: 'image/webp', bytes: new Uint8Array(3) });
+  hub.publish({ ...picture(1), jobId: 'x', owner: 'a' });
   await queue.complete(lease, done);
   await follower.ended;
   expect(follower.words()).toEqual(['x queued', 'x #1', 'x in_progress', 'x step 1', 'x picture 1', 'x completed']);
@@ -142,8 +155,7 @@ describe('a follower that comes back', () => {
     const since = first.events.at(-1)?.id;
     for (const step of [1, 2]) {
       hub.reportProgress(record, at(step));
-      const picture = { type: 'preview', step, mediaType: 'image/webp', bytes: new Uint8Array([step]) } as const;
-      hub.publish({ ...picture, jobId: 'x', owner: 'a' });
+      hub.publish({ ...picture(step), jobId: 'x', owner: 'a' });
     }
     const second = follow({ jobId: 'x' }, { since });
     await settle();

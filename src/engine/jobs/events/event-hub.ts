@@ -116,6 +116,13 @@ export class EventHub implements JobEvents, Disposable {
     }
   }
 
+  async backlogSeconds(): Promise<number | null> {
+    const running = [...this.#live.values()].flatMap(({ progress }) => (progress ? [progress.secondsLeft] : []));
+    const waiting = (await this.#queue.places()).map(({ shape }) => this.#timelines.total(shape));
+    const ahead = [...running, ...waiting].reduce<number | null>(addKnown, 0);
+    return ahead === null ? null : ahead / this.#options.workers;
+  }
+
   /** Waits until all changes made so far have been told. */
   async settle(): Promise<void> {
     await this.#changes;

@@ -1,7 +1,8 @@
 // Rows of the database as job records, and back.
 import { hashJson } from '../../../pipeline/plan/plan-hash.js';
+import type { Plan } from '../../../pipeline/plan-types.js';
 import type { JobDatabase } from '../database.js';
-import type { ArtifactRecord, ArtifactVariant, JobRecord, JobStatus, NewJob } from '../types.js';
+import type { ArtifactRecord, ArtifactVariant, JobRecord, JobStatus, JobSummary, NewJob } from '../types.js';
 
 export interface JobRow {
   readonly seq: number;
@@ -32,6 +33,7 @@ export interface JobRow {
   readonly result: string | null;
   readonly epoch: number;
   readonly shape: string | null;
+  readonly summary: string | null;
 }
 
 interface ArtifactRow {
@@ -49,7 +51,7 @@ interface ArtifactRow {
 // Everything but the plan, which is long and read alone.
 export const jobColumns = `seq, id, owner, kind, request_id, idempotency_key, request_hash, request, outputs, status,
   priority, transient, created_at, queued_at, started_at, completed_at, deadline_at, lifetime, expires_at, waited,
-  attempts, crashes, progress, timings, error, result, epoch, shape`;
+  attempts, crashes, progress, timings, error, result, epoch, shape, summary`;
 
 /** The row of a job. */
 export function readRow(database: JobDatabase, id: string): JobRow | undefined {
@@ -66,6 +68,7 @@ export function toRecord(database: JobDatabase, row: JobRow): JobRecord {
     idempotencyKey: row.idempotency_key,
     request: JSON.parse(row.request),
     outputs: JSON.parse(row.outputs),
+    summary: parse(row.summary),
     status: row.status,
     priority: row.priority,
     transient: row.transient === 1,
@@ -106,6 +109,42 @@ export function artifactsOf(database: JobDatabase, jobId: string): ArtifactRecor
 /** Tells requests apart: what is asked for, not who asks. */
 export function hashRequest({ kind, request, outputs }: NewJob): string {
   return hashJson({ kind, request, outputs });
+}
+
+/** What lists show of a plan. */
+export function summarise({
+  task,
+  content,
+  frames,
+  fps,
+  steps,
+  guidance,
+  schedule,
+  seed,
+  sound,
+  action,
+}: Plan): JobSummary {
+  return {
+    task,
+    ...content,
+    frames,
+    fps,
+    steps,
+    guidance: guidance.scale,
+    flowShift: schedule.solver === 'unipc' ? schedule.flowShift : null,
+    seed,
+    hasSound: sound !== null,
+    hasAction: action !== null,
+  };
+}
+
+/** Prompts are searched by this much of them. */
+const searched = 2000;
+
+/** What a search looks through: the prompt in lower case. */
+export function searchWords({ request: { fields, extra } }: Pick<NewJob, 'request'>): string {
+  const prompt = extra.prompt ?? fields.prompt;
+  return typeof prompt === 'string' ? prompt.slice(0, searched).toLowerCase() : '';
 }
 
 function parse<T>(text: string | null): T | null {

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Plan } from '../../../pipeline/plan-types.js';
 import type { JobDatabase } from '../database.js';
-import { IdempotencyConflictError, QueueFullError, UnknownUploadError } from '../errors.js';
+import { IdempotencyConflictError, QueueFullError } from '../errors.js';
 import { shapeOf } from '../run-timeline.js';
 import type {
   ClaimedJob,
@@ -23,8 +23,10 @@ import type {
 } from '../types.js';
 import { ChangeFeed } from './change-feed.js';
 import { type ExpiryOptions, expireJobs } from './expire-jobs.js';
-import { artifactsOf, hashRequest, type JobRow, jobColumns, readRow, toRecord } from './job-rows.js';
+import { insertJob } from './insert-job.js';
+import { artifactsOf, hashRequest, type JobRow, jobColumns, readRow, summarise, toRecord } from './job-rows.js';
 import { endJob, type LeasedRow, leasedRow, requeue, retryAfterSeconds } from './job-states.js';
+import { listJobs } from './list-jobs.js';
 
 export interface QueueOptions {
   /** Jobs that may wait; further ones are refused. */
@@ -38,9 +40,6 @@ export interface QueueOptions {
   /** Milliseconds since 1970. */
   readonly now?: (() => number) | undefined;
 }
-
-/** How long the record of a job is kept whose caller waited on the line. */
-const transientLifetimeSeconds = 3600;
 
 // Owners take turns within a priority; a job that has already run once does not queue up again.
 const order = `
@@ -82,10 +81,11 @@ export class SqliteQueue implements JobQueue {
       const [waits] = this.#database.all<{ n: number }>(`SELECT count(*) AS n FROM jobs WHERE status = 'queued'`);
       if ((waits?.n ?? 0) >= limit) throw new QueueFullError(limit, retryAfterSeconds(this.#database));
       const id = job.id ?? `job_${randomUUID().replaceAll('-', '')}`;
-      this.#insert(id, job, hash);
+      const lifetimeSeconds = this.#lifetimeSeconds;
+      insertJob(this.#database, job, { id, hash, now: this.#now(), lifetimeSeconds });
       change({ id, owner: job.owner, change: 'queued' });
       return { record: this.#record(id), created: true };
-    });
+    }, true);
   }
 
   async claim(worker: string): Promise<ClaimedJob | null> {
@@ -124,10 +124,16 @@ export class SqliteQueue implements JobQueue {
   }
 
   async recordPlan(lease: Lease, plan: Plan): Promise<boolean> {
-    return this.#updateLeased(lease, 'plan = :plan, shape = coalesce(shape, :shape)', {
-      plan: JSON.stringify(plan),
-      shape: shapeOf(plan),
-    });
+    return this.#updateLeased(
+      lease,
+      'plan = :plan, shape = coalesce(shape, :shape), task = :task, summary = :summary',
+      {
+        plan: JSON.stringify(plan),
+        shape: shapeOf(plan),
+        task: plan.task,
+        summary: JSON.stringify(summarise(plan)),
+      },
+    );
   }
 
   async complete(lease: Lease, outcome: JobOutcome): Promise<boolean> {
@@ -221,21 +227,7 @@ export class SqliteQueue implements JobQueue {
   }
 
   async list(query: ListQuery): Promise<JobPage> {
-    const limit = Math.min(1000, Math.max(0, query.limit ?? 20));
-    const isAscending = query.order === 'asc';
-    const { owner = null, kind = null, status = null, after = null } = query;
-    const from = after === null ? null : readRow(this.#database, after);
-    if (from === undefined) return { jobs: [], hasMore: false };
-    const seq = from?.seq ?? (isAscending ? 0 : Number.MAX_SAFE_INTEGER);
-    const rows = this.#database.all<JobRow>(
-      `SELECT ${jobColumns} FROM jobs
-       WHERE transient = 0 AND (:owner IS NULL OR owner = :owner) AND (:kind IS NULL OR kind = :kind)
-         AND (:status IS NULL OR status = :status) AND seq ${isAscending ? '>' : '<'} :seq
-       ORDER BY seq ${isAscending ? 'ASC' : 'DESC'} LIMIT :limit`,
-      { owner, kind, status, seq, limit: limit + 1 },
-    );
-    const jobs = rows.slice(0, limit).map((row) => toRecord(this.#database, row));
-    return { jobs, hasMore: rows.length > limit };
+    return listJobs(this.#database, query);
   }
 
   async delete(id: string): Promise<readonly string[] | 'unknown' | 'busy'> {
@@ -272,6 +264,7 @@ export class SqliteQueue implements JobQueue {
   }
 
   async expire(options: ExpiryOptions = {}): Promise<Expired> {
+    this.#database.restoreReserve();
     return this.#transact((change) => expireJobs(this.#database, this.#now(), options, change));
   }
 
@@ -280,9 +273,13 @@ export class SqliteQueue implements JobQueue {
   }
 
   /** Runs one transaction; changes are told once it is on disk. */
-  #transact<T>(body: (change: (change: JobChange) => void) => T): T {
+  #transact<T>(body: (change: (change: JobChange) => void) => T, isNew = false): T {
     const changes: JobChange[] = [];
-    const result = this.#database.transact(() => body((change) => changes.push(change)));
+    const result = this.#database.transact(() => {
+      // A second attempt tells its own changes.
+      changes.length = 0;
+      return body((change) => changes.push(change));
+    }, isNew);
     for (const change of changes) this.#feed.tell(change);
     return result;
   }
@@ -296,13 +293,8 @@ export class SqliteQueue implements JobQueue {
   }
 
   #updateLeased({ jobId, epoch }: Lease, set: string, values: Readonly<Record<string, string | number>>): boolean {
-    return (
-      this.#database.run(`UPDATE jobs SET ${set} WHERE id = :jobId AND epoch = :epoch AND status = 'in_progress'`, {
-        jobId,
-        epoch,
-        ...values,
-      }) === 1
-    );
+    const sql = `UPDATE jobs SET ${set} WHERE id = :jobId AND epoch = :epoch AND status = 'in_progress'`;
+    return this.#database.transact(() => this.#database.run(sql, { jobId, epoch, ...values }) === 1);
   }
 
   #findByKey({ owner, idempotencyKey }: NewJob): JobRow | undefined {
@@ -311,46 +303,6 @@ export class SqliteQueue implements JobQueue {
       `SELECT ${jobColumns} FROM jobs WHERE owner = :owner AND idempotency_key = :key`,
       { owner, key: idempotencyKey },
     );
-  }
-
-  #insert(id: string, job: NewJob, hash: string): void {
-    const now = this.#now();
-    const transient = job.transient === true;
-    const lifetime = job.lifetimeSeconds ?? (transient ? transientLifetimeSeconds : this.#lifetimeSeconds);
-    this.#database.run(
-      `INSERT INTO jobs (id, owner, kind, request_id, idempotency_key, request_hash, request, outputs, plan, shape, status,
-         priority, transient, created_at, queued_at, deadline_at, lifetime, expires_at)
-       VALUES (:id, :owner, :kind, :requestId, :key, :hash, :request, :outputs, :plan, :shape, 'queued',
-         :priority, :transient, :now, :now, :deadlineAt, :lifetime, :expiresAt)`,
-      {
-        id,
-        owner: job.owner,
-        kind: job.kind,
-        requestId: job.requestId,
-        key: job.idempotencyKey ?? null,
-        hash,
-        request: JSON.stringify(job.request),
-        outputs: JSON.stringify(job.outputs),
-        plan: job.plan === null ? null : JSON.stringify(job.plan),
-        shape: job.shape ?? (job.plan === null ? null : shapeOf(job.plan)),
-        priority: job.priority ?? 0,
-        transient: transient ? 1 : 0,
-        now,
-        deadlineAt: job.deadlineAt ?? null,
-        lifetime,
-        expiresAt: lifetime === null ? null : now + lifetime * 1000,
-      },
-    );
-    for (const { role, sha256 } of job.request.inputs) {
-      if (this.#database.get('SELECT 1 FROM uploads WHERE sha256 = :sha256', { sha256 }) === undefined) {
-        throw new UnknownUploadError(sha256);
-      }
-      this.#database.run('INSERT INTO inputs (job_id, role, sha256) VALUES (:id, :role, :sha256)', {
-        id,
-        role,
-        sha256,
-      });
-    }
   }
 
   #record(id: string): JobRecord {

@@ -42,7 +42,9 @@ export async function runCase(context: CaseContext, name: string): Promise<Compa
     randomSeed: 0,
   };
   const { plan } = makePlan(prepared.request, facts);
-  const recorded = new Recording();
+  // Rounded networks are held to the reference pass by pass: each starts from the reference's own latents.
+  const isForced = networks.backend.activationDtype !== 'f32';
+  const recorded = new Recording(isForced ? { golden, steps: plan.steps } : null);
   const options: GenerateOptions = {
     recorder: recorded,
     skipFrames: !golden.get('video_u8') && !plan.transfer,
@@ -65,9 +67,24 @@ export async function runCase(context: CaseContext, name: string): Promise<Compa
 
 class Recording implements Recorder {
   readonly values = new Map<string, { readonly shape: readonly number[]; readonly values: Float32Array }>();
+  #calls = 0;
+
+  /** @param forced what steps go on with: the case's latents, where it has them. */
+  constructor(private readonly forced: { readonly golden: GoldenTensors; readonly steps: number } | null) {}
 
   record(key: string, shape: readonly number[], values: Float32Array): void {
     this.values.set(key, { shape, values: values.slice() });
+    if (key.endsWith('/vision/velocity')) this.#calls++;
+  }
+
+  replace(key: string): Float32Array | undefined {
+    const [, step = '', modality = ''] = key.split('/');
+    if (this.forced === null || Number(step) + 1 >= this.forced.steps) return undefined;
+    const { golden } = this.forced;
+    const name = modality === 'vision' ? 'latents' : `${modality}_latents`;
+    const places = [`step${twoDigits(Number(step))}/${name}`, `call${twoDigits(this.#calls)}/${name}`];
+    const values = places.map((place) => golden.get(place)?.values).find((found) => found !== undefined);
+    return values instanceof Float32Array ? values : undefined;
   }
 
   get(key: string): Float32Array | undefined {

@@ -11,7 +11,7 @@ import { loadNetworks } from '../../checkpoint/load-networks.js';
 import { runCase } from './case-run.js';
 import { type CaseInfo, type GoldenFolder, openGoldenFolder } from './golden.js';
 import { partCases, tokenizerCase } from './part-cases.js';
-import { type Comparison, float32Tolerances, type Tolerances } from './tolerances.js';
+import { type Comparison, float32Tolerances, type Tolerances, tolerancesOf } from './tolerances.js';
 
 export interface ParityOptions {
   /** Folder with cases.json, cases/ and media/. */
@@ -19,6 +19,7 @@ export interface ParityOptions {
   /** Where the checkpoints that cases name lie; the golden folder itself when absent. */
   readonly checkpoints?: string;
   readonly backend: Backend;
+  /** Instead of the table for the backend's dtype and the checkpoint's. */
   readonly tolerances?: Tolerances;
   /** Only these cases. */
   readonly only?: readonly string[];
@@ -40,20 +41,22 @@ export interface ParityRow {
 /** Runs the cases one after another and yields each row as it is known. @throws Error when the folder holds no cases */
 export async function* runParity(options: ParityOptions): AsyncGenerator<ParityRow, void> {
   const folder = openGoldenFolder(options.golden);
-  const tolerances = options.tolerances ?? float32Tolerances;
   const models = new Models(options.checkpoints ?? options.golden, options.backend);
   const wanted = (name: string) => !options.only || options.only.includes(name);
   const first = defaultCheckpoint(folder);
+  const contextOf = (checkpoint: string) => {
+    const model = models.of(checkpoint);
+    const stored = model.storesFloat32 ? 'f32' : 'other';
+    const tolerances = options.tolerances ?? tolerancesOf(options.backend.activationDtype, stored);
+    return { folder, tolerances, ...model };
+  };
   if (wanted('tokenizer') && folder.index._tokenizer)
-    yield await row('tokenizer', async () => tokenizerCase({ folder, tolerances, ...models.of(first) }));
+    yield await row('tokenizer', async () => tokenizerCase(contextOf(first)));
   for (const [name, run] of Object.entries(partCases))
     if (wanted(name) && existsSync(join(folder.path, 'cases', `${name}.safetensors`)))
-      yield await row(name, () => run({ folder, tolerances, ...models.of(first) }));
+      yield await row(name, () => run(contextOf(first)));
   for (const name of folder.names.filter(wanted)) {
-    yield await row(name, () => {
-      const { networks, checkpoint, useSystemPrompt } = models.of((folder.index[name] as CaseInfo).checkpoint);
-      return runCase({ folder, networks, checkpoint, useSystemPrompt, tolerances }, name);
-    });
+    yield await row(name, () => runCase(contextOf((folder.index[name] as CaseInfo).checkpoint), name));
   }
 }
 
@@ -84,6 +87,8 @@ interface Model {
   readonly tokenizer: Tokenizer;
   readonly checkpoint: CheckpointFacts;
   readonly useSystemPrompt: boolean;
+  /** All weights of the transformer are float32 in its files. */
+  readonly storesFloat32: boolean;
 }
 
 /** Checkpoints loaded once each. A checkpoint without an autoencoder or sound tokenizer shares those of tiny-nano. */
@@ -112,11 +117,13 @@ class Models {
   #load(checkpoint: Checkpoint, name: string): Model {
     const { networks } = loadNetworks(checkpoint, this.backend);
     const facts = readCheckpointFacts(checkpoint, name);
+    const table = checkpoint.part('transformer').table();
     return {
       networks,
       tokenizer: facts.tokenizer,
       checkpoint: facts,
       useSystemPrompt: checkpoint.index.defaultUseSystemPrompt ?? false,
+      storesFloat32: table.names.every((weight) => table.info(weight)?.dtype === 'f32'),
     };
   }
 }

@@ -1,4 +1,4 @@
-// How far a value may lie from the reference, by what it is. float32 on the CPU; other devices pass their own table.
+// How far a value may lie from the reference, by what it is and by the dtype that networks compute in.
 
 export type Measure = 'relative-l2' | 'absolute' | 'exact' | 'bytes';
 
@@ -38,6 +38,29 @@ export const float32Tolerances: Tolerances = {
   edges: { measure: 'exact', limit: 0 },
   resized: { measure: 'bytes', limit: 0 },
 };
+
+/**
+ * Networks in bfloat16 against a float32 reference, each pass from the reference's own latents. Decoded values gather the errors of
+ * the whole way; the sines of a sound decoder magnify them.
+ */
+export const bfloat16Tolerances: Tolerances = {
+  ...float32Tolerances,
+  encoded: { measure: 'relative-l2', limit: 4e-2 },
+  velocity: { measure: 'relative-l2', limit: 1e-2 },
+  latents: { measure: 'relative-l2', limit: 5e-2 },
+  pixels: { measure: 'bytes', limit: 0.5 },
+  sound: { measure: 'relative-l2', limit: 0.3 },
+  action: { measure: 'relative-l2', limit: 2e-2 },
+};
+
+/** The same where weights were stored in float32: rounding them alone moves a velocity by up to 6e-3. */
+const roundedWeights: Tolerances = { ...bfloat16Tolerances, velocity: { measure: 'relative-l2', limit: 1.25e-2 } };
+
+/** The table for networks that compute in a dtype, with weights stored in one. */
+export function tolerancesOf(computed: 'f32' | 'bf16', stored: 'f32' | 'other'): Tolerances {
+  if (computed === 'f32') return float32Tolerances;
+  return stored === 'f32' ? roundedWeights : bfloat16Tolerances;
+}
 
 export interface Comparison {
   readonly boundary: Boundary;

@@ -3,6 +3,7 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { WorkerRefusedError } from '../../jobs/errors.js';
 import type { Lease, WorkerState, WorkerStatus } from '../../jobs/types.js';
+import type { DeviceInfo } from '../job-runner.js';
 import type { FromWorker } from '../messages.js';
 import { JobRun } from './job-run.js';
 import type { DeviceSetup, Supervision } from './supervision.js';
@@ -27,6 +28,7 @@ export class DeviceSlot {
   #isStopping = false;
   #isClaiming = false;
   #isAskedAgain = false;
+  #opened: DeviceInfo | null = null;
   #lastCrash: string | null = null;
   #refusal: string | null = null;
   #pause: NodeJS.Timeout | undefined;
@@ -45,6 +47,8 @@ export class DeviceSlot {
   get state(): WorkerState {
     return {
       device: this.#setup.device,
+      name: this.#opened?.name ?? null,
+      memoryBytes: this.#opened?.memoryBytes ?? null,
       status: this.#status,
       pid: this.#worker?.pid ?? null,
       jobId: this.#run?.jobId ?? null,
@@ -151,6 +155,7 @@ export class DeviceSlot {
         await rm(this.#folder, { recursive: true, force: true });
         if (this.#worker !== worker) return;
         this.#status = 'idle';
+        this.#opened = message.device ?? null;
         this.#wasReady = true;
         this.#settleReady.resolve();
         this.wake();

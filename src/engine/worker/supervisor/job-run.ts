@@ -3,8 +3,8 @@ import { mkdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Plan } from '../../../pipeline/plan-types.js';
 import { type RunClock, shapeOf } from '../../jobs/run-timeline.js';
-import type { ClaimedJob, Lease } from '../../jobs/types.js';
-import type { InputFile, RunError, RunPreview, RunProgress, RunResult } from '../job-runner.js';
+import type { ClaimedJob, JobPreview, Lease } from '../../jobs/types.js';
+import type { InputFile, RunError, RunProgress, RunResult } from '../job-runner.js';
 import type { FromWorker } from '../messages.js';
 import { commitResults } from './commit-results.js';
 import type { Supervision } from './supervision.js';
@@ -176,7 +176,7 @@ export class JobRun {
     await queue.progress(this.lease, progress);
   }
 
-  #takePreview(preview: RunPreview): void {
+  #takePreview(preview: JobPreview): void {
     const { id, owner } = this.#job.record;
     this.#supervision.hub.publish({ type: 'preview', jobId: id, owner, ...preview });
   }
