@@ -4,6 +4,7 @@ A pool holds scenes of one family, size and length. A batch holds one task mix o
 itself which latent frames are clean, whether sound or actions are there, clean or noisy.
 """
 
+import collections
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, field
 
@@ -17,30 +18,31 @@ from world import captions as c
 from world import render
 from world.audio import sound_of
 
-SHIFT = 5.0  # of the sigmas drawn in training, most of the time
+SHIFT, STILL_SHIFT = 5.0, 3.0  # of the sigmas drawn in training, most of the time: clips, pictures
 TEXT_DROP = 0.1
+CHUNK = 96  # scenes made and encoded at once
 # pool name -> (family, width, height, frames, scenes at full size)
 POOLS = {
-    "toy": ("toy", 320, 192, 25, 6000),
-    "toy 256x256": ("toy", 256, 256, 25, 900),
-    "toy 320x256": ("toy", 320, 256, 25, 600),
-    "toy 256x320": ("toy", 256, 320, 25, 600),
-    "toy 192x320": ("toy", 192, 320, 25, 600),
-    "toy 9": ("toy", 320, 192, 9, 900),
-    "toy 17": ("toy", 320, 192, 17, 900),
-    "toy 33": ("toy", 320, 192, 33, 700),
+    "toy": ("toy", 320, 192, 25, 4500),
+    "toy 256x256": ("toy", 256, 256, 25, 600),
+    "toy 320x256": ("toy", 320, 256, 25, 400),
+    "toy 256x320": ("toy", 256, 320, 25, 400),
+    "toy 192x320": ("toy", 192, 320, 25, 400),
+    "toy 9": ("toy", 320, 192, 9, 600),
+    "toy 17": ("toy", 320, 192, 17, 600),
+    "toy 33": ("toy", 320, 192, 33, 500),
     "image 320x192": ("toy", 320, 192, 1, 2000),
-    "image 256x256": ("toy", 256, 256, 1, 2000),
-    "image 320x256": ("toy", 320, 256, 1, 1200),
-    "image 256x320": ("toy", 256, 320, 1, 1200),
-    "image 192x320": ("toy", 192, 320, 1, 1200),
-    "transfer": ("toy", 320, 192, 25, 1500),
-    "transfer drive": ("drive", 320, 192, 25, 250),
+    "image 256x256": ("toy", 256, 256, 1, 1500),
+    "image 320x256": ("toy", 320, 256, 1, 1000),
+    "image 256x320": ("toy", 256, 320, 1, 1000),
+    "image 192x320": ("toy", 192, 320, 1, 1000),
+    "transfer": ("toy", 320, 192, 25, 800),
+    "transfer drive": ("drive", 320, 192, 25, 120),
     "bridge": ("bridge", 320, 192, 25, 3000),
-    "droid": ("droid", 320, 192, 25, 1600),
-    "droid_joints": ("droid_joints", 320, 192, 25, 1300),
-    "push": ("push", 320, 192, 25, 2400),
-    "drive": ("drive", 320, 192, 25, 2000),
+    "droid": ("droid", 320, 192, 25, 2000),
+    "droid_joints": ("droid_joints", 320, 192, 25, 2000),
+    "push": ("push", 320, 192, 25, 2600),
+    "drive": ("drive", 320, 192, 25, 1000),
 }
 DOMAINS = {"av": 1, "pusht": 4, "bridge_orig_lerobot": 7, "droid_lerobot": 8}
 _tokenizer = None
@@ -121,30 +123,39 @@ def pad_ids(rows, device):
     return torch.from_numpy(ids.reshape(*lead, length)).to(device), torch.from_numpy(lengths).to(device)
 
 
-def build_pools(names, seed, fraction, tokenizer_path, vae, sound_net, action_dim, device, workers=14, split="train"):
-    """Makes, renders and encodes scenes for the pools named."""
-    jobs, sizes = [], {}
-    for name in names:
-        count = max(8, int(POOLS[name][4] * fraction))
-        sizes[name] = [min(100, count - i) for i in range(0, count, 100)]
-        jobs += [(tokenizer_path, (seed, k, hash_name(name)), name, n, split) for k, n in enumerate(sizes[name])]
-    made, results, at = {}, list(_run(jobs, workers)), 0
-    for name in names:
-        parts = results[at : at + len(sizes[name])]
-        at += len(sizes[name])
-        made[name] = ([s for p in parts for s in p[0]], [t for p in parts for t in p[1]])
-    return {name: encode_pool(name, *made[name], tokenizer_path, vae, sound_net, action_dim, device) for name in names}
+class Feed:
+    """Makes scenes on all cores in the background; `take` encodes the next finished chunk into the pools.
+
+    The chunks come in turns over the pools, so that every pool has some scenes early.
+    """
+
+    def __init__(self, names, seed, fraction, tokenizer_path, workers=14, split="train"):
+        self.tokenizer_path, self.pools = tokenizer_path, {}
+        turns = []
+        for name in names:
+            count = max(8, int(POOLS[name][4] * fraction))
+            for k, begin in enumerate(range(0, count, CHUNK)):
+                job = (tokenizer_path, (seed, k, hash_name(name)), name, min(CHUNK, count - begin), split)
+                turns.append((begin / count, name, job))
+        turns.sort(key=lambda turn: turn[0])
+        self.executor = ProcessPoolExecutor(workers) if workers > 1 else None
+        self.waiting = collections.deque((name, self.executor.submit(_make, job) if self.executor else job) for _, name, job in turns)
+
+    def ready(self):
+        """Whether take would not wait."""
+        return bool(self.waiting) and (self.executor is None or self.waiting[0][1].done())
+
+    def take(self, vae, sound_net, action_dim, device):
+        name, job = self.waiting.popleft()
+        scenes, texts = job.result() if self.executor else _make(job)
+        more = encode_pool(name, scenes, texts, self.tokenizer_path, vae, sound_net, action_dim, device)
+        self.pools[name] = merge(self.pools[name], more) if name in self.pools else more
+        if not self.waiting and self.executor:
+            self.executor.shutdown(wait=False)
 
 
 def hash_name(name):
     return sum(ord(ch) * 31**i for i, ch in enumerate(name)) % (1 << 31)
-
-
-def _run(jobs, workers):
-    if workers <= 1:
-        return [_make(j) for j in jobs]
-    with ProcessPoolExecutor(workers) as executor:
-        return list(executor.map(_make, jobs))
 
 
 @torch.no_grad()
@@ -202,10 +213,11 @@ def merge(a, b):
     )
 
 
-def draw_sigma(n, device, generator=None):
-    """Noise levels: uniform, shifted as the product's schedules are; a third with little shift."""
+def draw_sigma(n, device, still=False):
+    """Noise levels: uniform, shifted as the product's schedules are; 3 in 10 with less shift, for the fine detail."""
     u = torch.rand(n, device=device)
-    shift = torch.where(torch.rand(n, device=device) < 0.33, 1.5, SHIFT)
+    usual, loose = (STILL_SHIFT, 1.0) if still else (SHIFT, 1.5)
+    shift = torch.where(torch.rand(n, device=device) < 0.3, loose, usual)
     return (shift * u / (1 + (shift - 1) * u)).clamp(0.002, 1.0)
 
 
@@ -240,13 +252,13 @@ def draw_batch(pool, size, mean, std, fixed_task=None):
         parts["has_control"] = uniform > 0.1
         ids, lengths = pick_text(pool, hint, index, drop, None)
     elif pool.actions is not None:
-        # 1 policy, 2 forward dynamics, 3 inverse dynamics, 0 text- or image-to-video
-        task = torch.bucketize(uniform, torch.tensor([0.18, 0.54, 0.77], device=device))
+        # 0 text- or image-to-video, 1 policy, 2 forward dynamics, 3 inverse dynamics
+        task = torch.bucketize(uniform, torch.tensor([0.12, 0.52, 0.82], device=device))
         clean[:, 0] = ((task > 0) | (torch.rand(size, device=device) < 0.5)).float()
         clean[task == 3] = 1
         parts |= {"action": pool.actions[index], "action_state": torch.tensor([0, 1, 2, 1], device=device)[task]}
         parts["domain"] = torch.full((size,), pool.domain, device=device)
-        acting = pick_text(pool, "action", index, drop & (uniform < 0.3), torch.arange(4, device=device))
+        acting = pick_text(pool, "action", index, drop & (uniform < 0.2), torch.arange(4, device=device))
         loose = pick_text(pool, "action", index, torch.zeros_like(drop), None)
         plain = pick_text(pool, "plain", index, drop, None)
         width = max(x[0].shape[1] for x in (acting, loose, plain))
@@ -256,17 +268,17 @@ def draw_batch(pool, size, mean, std, fixed_task=None):
         lengths = torch.where(free, plain[1], torch.where(dynamics, loose[1], acting[1]))
     else:
         key, dice = "plain", float(torch.rand(1))
-        if t > 1 and dice < 0.2:
+        if t > 1 and dice < 0.14:
             key = "v2v"
             clean[:, :2] = 1
         else:
-            key = "rich" if dice < 0.38 else "plain"
+            key = "rich" if dice < 0.32 else "plain"
             if t > 1:
-                clean[:, 0] = (uniform < 0.3).float()
+                clean[:, 0] = (uniform < 0.22).float()
         ids, lengths = pick_text(pool, key, index, drop, None)
         if pool.sound is not None:
             parts |= {"sound": pool.sound[index].float(), "has_sound": torch.rand(size, device=device) < 0.5}
-    return pack(parts, ids, lengths, draw_sigma(size, device), pool.action_dim)
+    return pack(parts, ids, lengths, draw_sigma(size, device, t == 1), pool.action_dim)
 
 
 def pack(parts, ids, lengths, sigma, action_dim=0, noise=None):

@@ -8,7 +8,6 @@
 
 import argparse
 import json
-import math
 import time
 from pathlib import Path
 
@@ -17,22 +16,22 @@ import torch
 import configs
 import data
 import evaluate
+import optimiser
 from networks import safetensors, sound, transformer, vae
 
-PEAK_RATE = 2e-3
-FLOOR = 0.02
-AVERAGE = 0.999
+AVERAGE = 0.998
+WARM = 200  # steps in which the rate rises
 # Two batches a step: one of toys (or pictures), one of robots or transfer. pool -> odds, samples
 TOYS = {
-    "toy": (0.56, 240), "toy 256x256": (0.06, 216), "toy 320x256": (0.035, 168), "toy 256x320": (0.035, 168), "toy 192x320": (0.035, 216),
-    "toy 9": (0.045, 384), "toy 17": (0.045, 288), "toy 33": (0.045, 168), "image 320x192": (0.045, 768), "image 256x256": (0.035, 768),
-    "image 320x256": (0.02, 768), "image 256x320": (0.02, 768), "image 192x320": (0.02, 768),
+    "toy": (0.53, 360), "toy 256x256": (0.05, 324), "toy 320x256": (0.03, 252), "toy 256x320": (0.03, 252), "toy 192x320": (0.03, 324),
+    "toy 9": (0.035, 576), "toy 17": (0.035, 432), "toy 33": (0.04, 252), "image 320x192": (0.07, 1152), "image 256x256": (0.04, 1152),
+    "image 320x256": (0.03, 1152), "image 256x320": (0.03, 1152), "image 192x320": (0.03, 1152),
 }
 OTHERS = {
-    "bridge": (0.19, 216), "droid": (0.11, 216), "droid_joints": (0.09, 216), "push": (0.15, 216), "drive": (0.14, 216),
-    "transfer": (0.28, 120), "transfer drive": (0.04, 120),
+    "bridge": (0.19, 324), "droid": (0.13, 324), "droid_joints": (0.13, 324), "push": (0.18, 324), "drive": (0.10, 324),
+    "transfer": (0.23, 180), "transfer drive": (0.04, 180),
 }
-WEIGHT = {"vision": 1.0, "sound": 0.5, "action": 1.0}
+WEIGHT = {"vision": 1.0, "sound": 0.5, "action": 2.0}
 
 
 def load_parts(folder, device):
@@ -91,27 +90,33 @@ def main():
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--seconds", type=float, required=True)
     parser.add_argument("--resume", type=Path)
-    parser.add_argument("--fraction", type=float, default=0.6, help="share of the pools made at first; the rest follows at 45 %% of the time")
-    parser.add_argument("--peek", type=float, default=250, help="seconds after which a first small evaluation is written")
+    parser.add_argument("--seed", type=int, default=21, help="of the scenes; another one for every run")
+    parser.add_argument("--fraction", type=float, default=1.0, help="size of the pools")
+    parser.add_argument("--feed", type=float, default=0.4, help="share of the time that encoding new scenes may take")
+    parser.add_argument("--count", type=int, default=64, help="prompts of each check of the evaluation")
     parser.add_argument("--device", default="cuda")
     parser.add_argument("--compile", type=int, default=1)
-    parser.add_argument("--rate", type=float, default=PEAK_RATE)
+    parser.add_argument("--rate", type=float, default=2e-3, help="highest rate")
+    parser.add_argument("--hold", type=float, default=0.1, help="share of the time at the highest rate; a straight fall follows")
+    parser.add_argument("--floor", type=float, default=0.0, help="rate at the end, as a share of the highest")
     parser.add_argument("--small", type=int, default=0, help="divides batches and evaluation, to try the program out")
     args = parser.parse_args()
     device, small = args.device, args.small or 1
     torch.manual_seed(7)
     torch.backends.cuda.matmul.allow_tf32 = torch.backends.cudnn.allow_tf32 = True
+    names, begin = [*TOYS, *OTHERS], time.time()
+    feed = data.Feed(names, args.seed, args.fraction, args.tokenizer, workers=11 if small == 1 else 1)
     if args.compile:
         torch._dynamo.config.recompile_limit = 32
         transformer.Layer.gen = torch.compile(transformer.Layer.gen, dynamic=True)
         transformer.Layer.und = torch.compile(transformer.Layer.und, dynamic=True)
         vae.norm_silu_forward = torch.compile(vae.norm_silu_forward, dynamic=True)
     video_net, sound_net = load_parts(args.parts, device)
-    names = [*TOYS, *OTHERS]
-    start = time.time()
-    make = lambda seed, share: data.build_pools(names, seed, share, args.tokenizer, video_net, sound_net, configs.TRANSFORMER["action_dim"], device, workers=14 if small == 1 else 1)
-    pools = make(21, args.fraction)
-    print(f"pools of {sum(len(p.latent) for p in pools.values())} in {time.time() - start:.0f}s", flush=True)
+    take = lambda: feed.take(video_net, sound_net, configs.TRANSFORMER["action_dim"], device)
+    pools = feed.pools
+    while len(pools) < len(names):
+        take()
+    print(f"first scenes of every pool after {time.time() - begin:.0f}s", flush=True)
     stats_file = args.parts / "latents.json"
     if stats_file.exists():
         stats = json.loads(stats_file.read_text())
@@ -126,20 +131,17 @@ def main():
     if args.resume:
         net.load_state_dict({k: v.float() for k, v in safetensors.load(args.resume).items()})
     net = net.to(device)
-    params = [p for p in net.parameters()]
+    optimizer = optimiser.Optimiser(net)
+    params = optimizer.params
     average = [p.detach().clone() for p in params]
-    decay = [p for p in params if p.ndim == 2]
-    other = [p for p in params if p.ndim != 2]
-    optimizer = torch.optim.AdamW([{"params": decay, "weight_decay": 0.01}, {"params": other, "weight_decay": 0.0}], args.rate, betas=(0.9, 0.95), fused=device == "cuda")
     odds = [torch.tensor([v[0] for v in table.values()]) for table in (TOYS, OTHERS)]
-    sums, step, grown, peeked = {}, 0, args.fraction >= 1, False
+    sums, step, feeding = {}, 0, 0.0
     start = mark = time.time()
     while (elapsed := time.time() - start) < args.seconds:
         progress = elapsed / args.seconds
-        rate = args.rate * min(1, (step + 1) / 300) * (FLOOR + (1 - FLOOR) * 0.5 * (1 + math.cos(math.pi * progress)))
-        for group in optimizer.param_groups:
-            group["lr"] = rate
-        optimizer.zero_grad(set_to_none=True)
+        fallen = max(0, progress - args.hold) / (1 - args.hold)
+        rate = args.rate * min(1, (step + 1) / WARM) * (1 - (1 - args.floor) * fallen)
+        optimizer.zero()
         for table, weights in zip((TOYS, OTHERS), odds):
             name = list(table)[int(torch.multinomial(weights, 1))]
             losses = loss_of(net, pools[name], max(2, table[name][1] // small), mean, std)
@@ -149,7 +151,7 @@ def main():
                 entry = sums.setdefault(f"{group_name}/{key}", [0.0, 0])
                 entry[0], entry[1] = entry[0] + value.detach(), entry[1] + 1
         torch.nn.utils.clip_grad_norm_(params, 1.0)
-        optimizer.step()
+        optimizer.step(rate)
         step += 1
         blend = 1 - min(AVERAGE, (step + 1) / (step + 20))
         torch._foreach_lerp_(average, [p.data for p in params], blend)
@@ -160,17 +162,15 @@ def main():
         if time.time() - mark > 60:
             save(net, average, args.out)
             mark = time.time()
-        if not grown and progress > 0.45:
-            grown, begin = True, time.time()
-            for name, more in make(22, 1 - args.fraction).items():
-                pools[name] = data.merge(pools[name], more)
-            print(f"grown to {sum(len(p.latent) for p in pools.values())} in {time.time() - begin:.0f}s", flush=True)
-        if not peeked and elapsed > args.peek:
-            peeked = True
-            evaluate.run(with_average(net, average), video_net, sound_net, mean, std, args, count=16 // min(small, 8), prefix="peek")
+        while feed.ready() and feeding < args.feed * (time.time() - start):
+            begin = time.time()
+            take()
+            feeding += time.time() - begin
+            if not feed.waiting:
+                print(f"all {sum(len(p.latent) for p in pools.values())} scenes after {time.time() - start:.0f}s, {feeding:.0f}s of them", flush=True)
     save(net, average, args.out)
     print(f"steps {step}", flush=True)
-    evaluate.run(with_average(net, average), video_net, sound_net, mean, std, args, count=96 // small or 2, prefix="final")
+    evaluate.run(with_average(net, average), video_net, sound_net, mean, std, args, count=max(2, args.count // small), prefix="final")
 
 
 def with_average(net, average):

@@ -1,0 +1,115 @@
+// Where objects are in a clip on a plain ground: masks, centres, areas.
+import type { RgbClip } from '../../../src/media/index.js';
+import { colors, type Rgb } from '../scenes/scene.js';
+
+/** Pixels of one frame that belong to something: 1 or 0, row by row. */
+export interface Mask {
+  readonly width: number;
+  readonly height: number;
+  readonly on: Uint8Array;
+}
+
+export interface Blob {
+  /** Centre in pixels; NaN where the area is 0. */
+  readonly x: number;
+  readonly y: number;
+  /** Pixels. */
+  readonly area: number;
+}
+
+/** The most usual value of numbers 0 … 255 (of their median, for few). */
+function median(values: Uint8Array, counts: Uint32Array): number {
+  counts.fill(0);
+  for (const value of values) counts[value] = (counts[value] as number) + 1;
+  let seen = 0;
+  for (let value = 0; value < 256; value++) {
+    seen += counts[value] as number;
+    if (seen * 2 > values.length) return value;
+  }
+  return 255;
+}
+
+/** Pixels of a frame that differ from the median colour of their row by `threshold` (sum of channels, 0 … 3). */
+export function maskObjects(clip: RgbClip, frame: number, threshold = 0.25): Mask {
+  const { width, height, data } = clip;
+  const on = new Uint8Array(width * height);
+  const row = new Uint8Array(width);
+  const counts = new Uint32Array(256);
+  for (let y = 0; y < height; y++) {
+    const begin = (frame * height + y) * width * 3;
+    const gaps = new Float64Array(width);
+    for (let c = 0; c < 3; c++) {
+      for (let x = 0; x < width; x++) row[x] = data[begin + x * 3 + c] as number;
+      const usual = median(row, counts);
+      for (let x = 0; x < width; x++) gaps[x] = (gaps[x] as number) + Math.abs((row[x] as number) - usual) / 255;
+    }
+    for (let x = 0; x < width; x++) on[y * width + x] = (gaps[x] as number) > threshold ? 1 : 0;
+  }
+  return { width, height, on };
+}
+
+/** How far a pixel is from a colour (sum of channels, 0 … 3), its shading up to a quarter allowed for. */
+function gapTo(color: Rgb, r: number, g: number, b: number): number {
+  const shaded = (shade: number) =>
+    Math.abs(r - color[0] * shade) + Math.abs(g - color[1] * shade) + Math.abs(b - color[2] * shade);
+  return Math.min(shaded(1.05), shaded(0.93), shaded(0.8));
+}
+
+/** Pixels of a frame nearer than `reach` to a colour of the palette and not nearer to another one. */
+export function maskColor(clip: RgbClip, frame: number, color: Rgb, reach = 0.42): Mask {
+  const { width, height, data } = clip;
+  const begin = frame * width * height * 3;
+  const on = new Uint8Array(width * height);
+  const others = Object.values(colors).filter((other) => other !== color);
+  for (let i = 0; i < on.length; i++) {
+    const at = (c: number) => (data[begin + i * 3 + c] as number) / 255;
+    const [r, g, b] = [at(0), at(1), at(2)];
+    const gap = gapTo(color, r, g, b);
+    on[i] = gap < reach && others.every((other) => gapTo(other, r, g, b) >= gap) ? 1 : 0;
+  }
+  return { width, height, on };
+}
+
+/** Centre and area of a whole mask. */
+export function measureMask({ width, on }: Mask): Blob {
+  let [sumX, sumY, area] = [0, 0, 0];
+  for (let i = 0; i < on.length; i++) {
+    if (on[i] === 0) continue;
+    sumX += i % width;
+    sumY += Math.floor(i / width);
+    area++;
+  }
+  return { x: sumX / area, y: sumY / area, area };
+}
+
+/** Connected parts of a mask of at least `least` pixels, the largest first, each as a mask of its own. */
+export function splitMask({ width, height, on }: Mask, least = 30): readonly Mask[] {
+  const seen = new Uint8Array(on.length);
+  const found: { readonly mask: Mask; readonly area: number }[] = [];
+  for (let start = 0; start < on.length; start++) {
+    if (on[start] === 0 || seen[start] === 1) continue;
+    const part = new Uint8Array(on.length);
+    const open = [start];
+    seen[start] = 1;
+    let area = 0;
+    for (let at = open.pop(); at !== undefined; at = open.pop()) {
+      part[at] = 1;
+      area++;
+      const x = at % width;
+      const near = [x > 0 ? at - 1 : -1, x < width - 1 ? at + 1 : -1, at - width, at + width];
+      for (const next of near) {
+        if (next < 0 || next >= on.length || on[next] === 0 || seen[next] === 1) continue;
+        seen[next] = 1;
+        open.push(next);
+      }
+    }
+    if (area >= least) found.push({ mask: { width, height, on: part }, area });
+  }
+  return found.sort((a, b) => b.area - a.area).map(({ mask }) => mask);
+}
+
+/** The largest connected part of what stands out of the ground. */
+export function findObject(clip: RgbClip, frame: number): { readonly mask: Mask; readonly blob: Blob } | null {
+  const [mask] = splitMask(maskObjects(clip, frame));
+  return mask === undefined ? null : { mask, blob: measureMask(mask) };
+}
