@@ -102,6 +102,7 @@ describe('cases', () => {
       'weightFormats',
       'upload',
       'weight',
+      'offload',
       'download',
       'scope',
       'capture',

@@ -30,7 +30,7 @@ describe('measures', () => {
   });
 
   it('name colour and shape of drawn objects', () => {
-    for (const scene of scenesOf('straight', 60)) {
+    for (const scene of scenesOf('straight', 48)) {
       const clip = drawScene(scene, 'rgb', 1);
       const object = findObject(clip, 0);
       if (object === null) throw new Error(`nothing found: ${JSON.stringify(scene.toys)} on ${scene.ground}`);
@@ -42,7 +42,7 @@ describe('measures', () => {
   });
 
   it('find place, direction and speed within a tenth', () => {
-    for (const scene of scenesOf('straight', 12, 2)) {
+    for (const scene of scenesOf('straight', 8, 2)) {
       const path = followObject(drawScene(scene));
       const { direction } = firstToy(scene);
       const side = direction === 'left' || direction === 'right' ? scene.width : scene.height;
@@ -53,7 +53,7 @@ describe('measures', () => {
   });
 
   it('find the frames of bounces', () => {
-    for (const scene of scenesOf('bounce', 8, 3)) {
+    for (const scene of scenesOf('bounce', 6, 3)) {
       const found = bouncesOf(followObject(drawScene(scene)));
       const inner = scene.hits.filter((hit) => hit > 1 && hit < scene.frames - 2);
       for (const hit of inner) expect(Math.min(...found.map((frame) => Math.abs(frame - hit)))).toBeLessThanOrEqual(1);

@@ -43,7 +43,9 @@ export function hearTicks(sound: Waveform, least = 0.02): readonly HeardTick[] {
     const now = loudness[row] as number;
     const before = row >= 3 ? (loudness[row - 3] as number) : 0;
     const isPeak = now >= (loudness[row - 1] ?? 0) && now >= (loudness[row + 1] ?? 0);
-    if (!isPeak || now < least || now < 2 * before || row - last < 15) continue;
+    // A tick dies away; the hum, whose second harmonic may be a tick's pitch, stays.
+    const fades = now >= 2 * (loudness[row + 12] ?? 0);
+    if (!isPeak || !fades || now < least || now < 2 * before || row - last < 15) continue;
     last = row;
     const pitches = rows[row] as readonly number[];
     // The window is centred half its size later, and a tick is strongest just after it began.

@@ -35,9 +35,10 @@ export function maskObjects(clip: RgbClip, frame: number, threshold = 0.25): Mas
   const on = new Uint8Array(width * height);
   const row = new Uint8Array(width);
   const counts = new Uint32Array(256);
+  const gaps = new Float64Array(width);
   for (let y = 0; y < height; y++) {
     const begin = (frame * height + y) * width * 3;
-    const gaps = new Float64Array(width);
+    gaps.fill(0);
     for (let c = 0; c < 3; c++) {
       for (let x = 0; x < width; x++) row[x] = data[begin + x * 3 + c] as number;
       const usual = median(row, counts);
@@ -84,26 +85,31 @@ export function measureMask({ width, on }: Mask): Blob {
 
 /** Connected parts of a mask of at least `least` pixels, the largest first, each as a mask of its own. */
 export function splitMask({ width, height, on }: Mask, least = 30): readonly Mask[] {
-  const seen = new Uint8Array(on.length);
+  const open = Uint8Array.from(on);
+  const places = new Int32Array(on.length);
   const found: { readonly mask: Mask; readonly area: number }[] = [];
+  let area = 0;
+  const visit = (at: number) => {
+    if (open[at] !== 1) return;
+    open[at] = 0;
+    places[area++] = at;
+  };
   for (let start = 0; start < on.length; start++) {
-    if (on[start] === 0 || seen[start] === 1) continue;
-    const part = new Uint8Array(on.length);
-    const open = [start];
-    seen[start] = 1;
-    let area = 0;
-    for (let at = open.pop(); at !== undefined; at = open.pop()) {
-      part[at] = 1;
-      area++;
+    if (open[start] === 0) continue;
+    area = 0;
+    visit(start);
+    for (let next = 0; next < area; next++) {
+      const at = places[next] as number;
       const x = at % width;
-      const near = [x > 0 ? at - 1 : -1, x < width - 1 ? at + 1 : -1, at - width, at + width];
-      for (const next of near) {
-        if (next < 0 || next >= on.length || on[next] === 0 || seen[next] === 1) continue;
-        seen[next] = 1;
-        open.push(next);
-      }
+      if (x > 0) visit(at - 1);
+      if (x < width - 1) visit(at + 1);
+      visit(at - width);
+      visit(at + width);
     }
-    if (area >= least) found.push({ mask: { width, height, on: part }, area });
+    if (area < least) continue;
+    const part = new Uint8Array(on.length);
+    for (let i = 0; i < area; i++) part[places[i] as number] = 1;
+    found.push({ mask: { width, height, on: part }, area });
   }
   return found.sort((a, b) => b.area - a.area).map(({ mask }) => mask);
 }

@@ -124,8 +124,10 @@ export function drawScene(scene: Scene, view: View = 'rgb', frames = scene.frame
   const { width, height } = scene;
   const data = new Uint8Array(frames * width * height * 3);
   const picture = new Float64Array(width * height * 3);
+  const ground = new Float64Array(picture.length);
   for (let frame = 0; frame < frames; frame++) {
-    drawGround(scene, view, frame, picture);
+    if (frame === 0 || scene.ground === 'road') drawGround(scene, view, frame, ground);
+    picture.set(ground);
     for (const item of scene.primitives) drawPrimitive(scene, view, item, frame, picture);
     const final = view === 'blur' ? blurred(picture, width, height) : picture;
     for (let i = 0; i < final.length; i++)
