@@ -1,4 +1,4 @@
-// The flat naming of the transformer's weights, mapped to the diffusers naming that the network reads.
+// The two namings of the transformer's weights: the flat one, and the diffusers one that the network reads. Source: performance spec, A.9.
 
 const attentionNames: Readonly<Record<string, string>> = {
   q_proj: 'to_q',
@@ -29,6 +29,10 @@ const modules: readonly (readonly [flat: string, diffusers: string])[] = [
   ['time_embedder.mlp.2.', 'time_embedder.linear_2.'],
 ];
 
+const flatAttentionNames: Readonly<Record<string, string>> = Object.fromEntries(
+  Object.entries(attentionNames).map(([flat, diffusers]) => [diffusers, flat]),
+);
+
 /**
  * The diffusers name of a flat one: `language_model.model.layers.3.self_attn.q_proj_moe_gen.weight` is `layers.3.self_attn.add_q_proj.weight`.
  * Names that are no flat ones come back unchanged. Works on tensor and module names alike.
@@ -42,4 +46,18 @@ export function toDiffusersName(name: string): string {
     }
   }
   return renamed.replace(/(?<=\.self_attn\.)[a-z]+_[a-z_]+(?=\.|$)/, (word) => attentionNames[word] ?? word);
+}
+
+/**
+ * The flat name of a diffusers one: `layers.3.self_attn.add_q_proj.weight` is `language_model.model.layers.3.self_attn.q_proj_moe_gen.weight`.
+ * Names that have no flat one come back unchanged.
+ */
+export function toFlatName(name: string): string {
+  const isOfTowers = /^(layers|norm|norm_moe_gen|embed_tokens)\./.test(name);
+  const [flat, diffusers] = modules.find((pair) => (pair[1] === '' ? isOfTowers : name.startsWith(pair[1]))) ?? [
+    '',
+    '',
+  ];
+  const moved = flat + name.slice(diffusers.length);
+  return moved.replace(/(?<=\.self_attn\.)[a-z_]+(?=\.|$)/, (word) => flatAttentionNames[word] ?? word);
 }

@@ -6,6 +6,7 @@ export {
   openCheckpoint,
 } from './checkpoint.js';
 export { CheckpointError, WeightError } from './errors.js';
+export { toFlatName } from './flat-names.js';
 export { decodeFloat32, type FloatDType, fromFloat32, toFloat32 } from './floats.js';
 export { HubError, type HubFailure } from './hub/hub-error.js';
 export {

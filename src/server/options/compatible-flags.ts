@@ -3,8 +3,9 @@ import { noted, only, refused, type ServeFlag } from './serve-flag.js';
 
 const oneDevice = 'one device serves a model so far; start one server for each device';
 const noOffload =
-  'weights of the CPU device are mapped files that the system pages by itself; there is nothing to move';
-const noFp8 = 'the CPU device computes in float32 and bfloat16; 8-bit weights need a GPU';
+  'the server moves no weights yet: on the CPU they are mapped files that the system pages by itself, on a GPU all of them must fit';
+const noFp8 =
+  'the server does not make 8-bit weights yet; on a GPU of compute capability 8.9 or newer "orrery generate --quantization fp8" does';
 
 const operation: readonly ServeFlag[] = [
   {

@@ -6,10 +6,15 @@ import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
 import { dtypeBytes, elementCount } from '../../../backend/index.js';
 import { RequestError } from '../../../protocol/index.js';
-import { CheckpointError, type WeightTable, type WritableTensor, writeSafetensors } from '../../../weights/index.js';
+import {
+  CheckpointError,
+  toFlatName,
+  type WeightTable,
+  type WritableTensor,
+  writeSafetensors,
+} from '../../../weights/index.js';
 import { type EngineConfig, readConfig } from '../../config.js';
 import { findCheckpoint } from './find-checkpoint.js';
-import { toFlatName } from './flat-names.js';
 import { type Layout, openTransformer, type TransformerFile } from './open-transformer.js';
 import { neededTensors, readTransformerShape, type TransformerShape, timeEmbedderNames } from './transformer-shape.js';
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { toDiffusersName } from '../../../weights/flat-names.js';
-import { foldNames, isFlatName, toFlatName } from './flat-names.js';
+import { toDiffusersName, toFlatName } from '../../../weights/flat-names.js';
+import { foldNames, isFlatName } from './flat-names.js';
 import { neededTensors } from './transformer-shape.js';
 
 const nano = { hidden: 4096, inner: 12288, heads: 32, kvHeads: 8, headDim: 128, patchDim: 192 };

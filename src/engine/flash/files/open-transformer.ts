@@ -1,9 +1,9 @@
 // Opens a transformer's weights alone: a flat file, a file or folder in the diffusers layout, or the part of a whole checkpoint.
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { CheckpointError, type WeightTable } from '../../../weights/index.js';
+import { CheckpointError, toFlatName, type WeightTable } from '../../../weights/index.js';
 import { openPartWeights } from '../../../weights/part-weights.js';
-import { isFlatName, toFlatName } from './flat-names.js';
+import { isFlatName } from './flat-names.js';
 
 /** How a file names its tensors. */
 export type Layout = 'flat' | 'diffusers';
