@@ -123,11 +123,13 @@ describe('mistakes', { timeout: 90_000 }, () => {
 
 describe('Ctrl-C', { timeout: 90_000 }, () => {
   const long = ['--size', '96x80', '--num-frames', '9', '--num-inference-steps', '200'];
+  // Half a minute at least: the signal comes with the first line of progress, whatever the machine.
+  const longer = ['--size', '320x192', '--num-frames', '25', '--num-inference-steps', '200'];
   const env = { ORRERY_DEVICE: 'cpu', ORRERY_THREADS: '1' };
   const stop = (child: ChildProcess) => child.stderr?.once('data', () => child.kill('SIGINT'));
 
   test.each([
-    ['dump', ['dump', 'A ball.', '--model', micro, ...long, '-o', 'x.safetensors']],
+    ['dump', ['dump', 'A ball.', '--model', micro, ...longer, '-o', 'x.safetensors']],
     ['denoise', ['denoise', '--checkpoint', micro, '--ref', '../long.safetensors', '-o', 'x.safetensors']],
   ])('stops %s between steps and leaves nothing', async (name, args) => {
     const folder = join(cwd, name);
