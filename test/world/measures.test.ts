@@ -1,19 +1,53 @@
 // The measures themselves, on drawn scenes of which everything is known.
 import { describe, expect, it } from 'vitest';
+import type { RgbClip } from '../../src/media/index.js';
+import { looksRight, movesRight } from './checks/judge.js';
 import { explained, overlap, psnr } from './measures/compare.js';
 import { hearTicks } from './measures/hear.js';
 import { meanColor, nearestColor, nearestShape } from './measures/look.js';
-import { bouncesOf, directionOf, followColor, followObject, speedOf, turnAround } from './measures/motion.js';
-import { findObject, maskObjects, measureMask, splitMask } from './measures/objects.js';
+import {
+  bouncesOf,
+  directionOf,
+  followColor,
+  followObject,
+  goesUpAndDown,
+  runsBetweenWalls,
+  speedOf,
+  turnAround,
+  turnsAcross,
+  turnsOf,
+} from './measures/motion.js';
+import { findObject, maskColor, maskObjects, measureMask, splitMask } from './measures/objects.js';
 import { drawScene } from './scenes/draw.js';
 import { Random } from './scenes/random.js';
 import { type Color, colorNames, colors, directions, isHeldOut, shapes } from './scenes/scene.js';
 import { soundOf } from './scenes/sound.js';
-import { drawToyScene, type Motion, speeds, type ToyScene } from './scenes/toys.js';
+import { drawToyScene, type Motion, motions, speeds, type ToyScene } from './scenes/toys.js';
 
 function scenesOf(motion: Motion, count: number, seed = 1): ToyScene[] {
   const random = new Random(seed);
   return Array.from({ length: count }, () => drawToyScene(random, { motion }));
+}
+
+/** A clip out of focus, as an autoencoder softens: means over 7 pixels along both axes. */
+function soften({ width, height, frames, fps, data }: RgbClip): RgbClip {
+  const mean = (from: Uint8Array, lines: number, count: number, inner: number) => {
+    const to = new Uint8Array(from.length);
+    for (let line = 0; line < lines; line++) {
+      for (let j = 0; j < inner; j++) {
+        const at = (i: number) => from[(line * count + Math.min(Math.max(i, 0), count - 1)) * inner + j] as number;
+        let sum = 0;
+        for (let i = -4; i < 3; i++) sum += at(i);
+        for (let i = 0; i < count; i++) {
+          sum += at(i + 3) - at(i - 4);
+          to[(line * count + i) * inner + j] = Math.round(sum / 7);
+        }
+      }
+    }
+    return to;
+  };
+  const across = mean(data, frames * height, width, 3);
+  return { width, height, frames, fps, data: mean(across, frames, height, width * 3) };
 }
 
 const firstToy = (scene: ToyScene) => scene.toys[0] as (typeof scene.toys)[number];
@@ -59,6 +93,98 @@ describe('measures', () => {
       for (const hit of inner) expect(Math.min(...found.map((frame) => Math.abs(frame - hit)))).toBeLessThanOrEqual(1);
       expect(found.length).toBeLessThanOrEqual(scene.hits.length);
     }
+  });
+
+  it('find the frames of walls', () => {
+    for (const scene of scenesOf('walls', 6, 9)) {
+      const turns = turnsAcross(followObject(drawScene(scene)));
+      const inner = scene.hits.filter((hit) => hit > 2 && hit < scene.frames - 3);
+      for (const hit of inner)
+        expect(Math.min(...turns.map(({ frame }) => Math.abs(frame - hit)))).toBeLessThanOrEqual(1);
+      expect(turns.length).toBeLessThanOrEqual(scene.hits.length);
+    }
+  });
+
+  it('call a coordinate turned only when it comes and goes', () => {
+    expect(turnsOf([0, 4, 8, 8.5, 4, 0])).toEqual([{ frame: 3, isGreatest: true }]);
+    expect(turnsOf([9, 5, 1, Number.NaN, 1, 5, 9, 4])).toEqual([
+      { frame: 2, isGreatest: false },
+      { frame: 6, isGreatest: true },
+    ]);
+    expect(turnsOf([0, 1, 0, 1, 0, 1])).toEqual([]);
+    expect(turnsOf([0, 4, 8, 12, 12, 11])).toEqual([]);
+  });
+
+  it('tell a run between walls from one that stops, and a bounce from a fall', () => {
+    const along = (x: (frame: number) => number, y: (frame: number) => number) =>
+      Array.from({ length: 25 }, (_, frame) => ({ x: x(frame), y: y(frame), area: 900 }));
+    const level = () => 90;
+    expect(
+      runsBetweenWalls(
+        along((frame) => 40 + 5 * frame, level),
+        2.2,
+      ),
+    ).toBe(true);
+    expect(
+      runsBetweenWalls(
+        along((frame) => 40 + 8 * Math.min(frame, 15), level),
+        2.2,
+      ),
+    ).toBe(false);
+    expect(
+      runsBetweenWalls(
+        along((frame) => 40 + frame, level),
+        2.2,
+      ),
+    ).toBe(false);
+    expect(
+      runsBetweenWalls(
+        along(level, (frame) => 40 + 5 * frame),
+        2.2,
+      ),
+    ).toBe(false);
+    const fall = (frame: number) => 30 + 0.4 * frame ** 2;
+    expect(goesUpAndDown(along(level, fall), 192)).toBe(false);
+    expect(
+      goesUpAndDown(
+        along(level, (frame) => fall(Math.abs(frame - 12))),
+        192,
+      ),
+    ).toBe(true);
+    expect(
+      goesUpAndDown(
+        along(
+          (frame) => 10 * frame,
+          (frame) => fall(Math.abs(frame - 12)),
+        ),
+        192,
+      ),
+    ).toBe(false);
+  });
+
+  it.each(motions)('find drawn clips right, sharp and out of focus: %s', (motion) => {
+    for (const [i, scene] of scenesOf(motion, 2, 20).entries()) {
+      const drawn = drawScene(scene);
+      const clip = i === 0 ? drawn : soften(drawn);
+      const what = JSON.stringify([scene.toys, scene.ground, scene.speed, scene.hits]);
+      expect([movesRight(clip, scene), looksRight(clip, scene)], what).toEqual([true, true]);
+    }
+  });
+
+  it('name shapes out of focus: a hole of a ring stays', () => {
+    for (const scene of scenesOf('straight', 24, 10)) {
+      const clip = soften(drawScene(scene, 'rgb', 1));
+      const mask = findObject(clip, 0)?.mask;
+      if (mask === undefined) throw new Error('nothing found');
+      expect(nearestShape(mask), `${JSON.stringify(scene.toys)} on ${scene.ground}`).toBe(firstToy(scene).shape);
+      const truth = maskObjects(drawScene(scene, 'depth', 1), 0);
+      expect(overlap([mask], [truth])).toBeGreaterThan(0.85);
+    }
+  });
+
+  it('do not take the ground for a colour', () => {
+    const scene = { ...drawToyScene(new Random(3), { motion: 'straight' }), ground: 'grey' as const, primitives: [] };
+    expect(measureMask(maskColor(drawScene(scene, 'rgb', 1), 0, colors.purple)).area).toBe(0);
   });
 
   it('tell the sense of a circle', () => {

@@ -4,6 +4,7 @@ import { drawArmScene, jointsOf, simulateArm, tipOf } from './scenes/arms.js';
 import { drawDriveScene } from './scenes/drive.js';
 import { drawPushScene, simulatePush } from './scenes/push.js';
 import { Random } from './scenes/random.js';
+import { scaled } from './scenes/units.js';
 
 describe('simulators', () => {
   it('an arm carries what it closed on', () => {
@@ -24,6 +25,12 @@ describe('simulators', () => {
       [148, 90],
       [148, 90],
     ]);
+  });
+
+  it('numbers in other units: steps, angles and places alone', () => {
+    expect(scaled([[1, -2, 0, 1, 0, 0, 0, 1, 0, 1]], 'arm', 4)).toEqual([[4, -8, 0, 1, 0, 0, 0, 1, 0, 1]]);
+    expect(scaled([[1, -2, 3, 0, 0, 0, 0, 1]], 'joints', 0.25)).toEqual([[0.25, -0.5, 0.75, 0, 0, 0, 0, 1]]);
+    expect(scaled([[0.5, -1]], 'pusht', 2)).toEqual([[1, -2]]);
   });
 
   it('joints give back the tip', () => {

@@ -20,6 +20,7 @@ from world.audio import sound_of
 
 SHIFT, STILL_SHIFT = 5.0, 3.0  # of the sigmas drawn in training, most of the time: clips, pictures
 TEXT_DROP = 0.1
+SOUND_SHARE = 0.6  # of clips of toys that are trained with their sound
 CHUNK = 96  # scenes made and encoded at once
 # pool name -> (family, width, height, frames, scenes at full size)
 POOLS = {
@@ -133,7 +134,7 @@ class Feed:
         self.tokenizer_path, self.pools = tokenizer_path, {}
         turns = []
         for name in names:
-            count = max(8, int(POOLS[name][4] * fraction))
+            count = max(4, int(POOLS[name][4] * fraction))
             for k, begin in enumerate(range(0, count, CHUNK)):
                 job = (tokenizer_path, (seed, k, hash_name(name)), name, min(CHUNK, count - begin), split)
                 turns.append((begin / count, name, job))
@@ -277,7 +278,7 @@ def draw_batch(pool, size, mean, std, fixed_task=None):
                 clean[:, 0] = (uniform < 0.22).float()
         ids, lengths = pick_text(pool, key, index, drop, None)
         if pool.sound is not None:
-            parts |= {"sound": pool.sound[index].float(), "has_sound": torch.rand(size, device=device) < 0.5}
+            parts |= {"sound": pool.sound[index].float(), "has_sound": torch.rand(size, device=device) < SOUND_SHARE}
     return pack(parts, ids, lengths, draw_sigma(size, device, t == 1), pool.action_dim)
 
 
@@ -300,7 +301,7 @@ def pack(parts, ids, lengths, sigma, action_dim=0, noise=None):
     eps = tf.to_tokens(draw("vision", latent))
     noisy = (1 - parts["clean"]).repeat_interleave(per_frame, 1)
     rows = torch.where(noisy[..., None] > 0, noised(target, eps), target)
-    batch, targets = {"t": (sigma * 1000).floor() * 0.001, "ids": ids}, {}
+    batch, targets = {"t": (sigma * 1000).floor() * 0.001, "sigma": sigma, "grid": (t, hp, wp), "ids": ids}, {}
     valid, places, flags, vision = [], [], [], []
     if "control" in parts:
         vision.append(tf.to_tokens(parts["control"]))

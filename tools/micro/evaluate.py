@@ -17,7 +17,7 @@ from picture import sheet
 from pool import make_scenes
 from tokenizer import Tokenizer
 from world import captions as c
-from world import render, robots
+from world import render, robots, units
 from world.scene import COLOR_NAMES, COLORS, SHAPES
 
 STEPS, SHIFT = 16, 5.0
@@ -309,6 +309,7 @@ def robots_checks(bench, rng, figures, rows, count, latent, off):
 def simulate(scene, actions):
     """Plays predicted actions in the world: (did the named object reach the target, distance in px)."""
     facts = scene.facts
+    actions = units.scaled(actions, facts["domain"], 1 / units.LARGER)
     if facts["family"] == "push":
         path = np.vstack([facts["tip"][:1], (actions[:, :2] + 1) * (scene.width / 2, scene.height / 2)])
         end = robots.simulate_push(path, facts["start"], facts["contact"])[-1]

@@ -1,6 +1,6 @@
 // Clips from a picture, and clips that continue a clip.
 import { psnr } from '../measures/compare.js';
-import { directionOf, followObject, turnsOf } from '../measures/motion.js';
+import { directionOf, followObject, turnsAcross } from '../measures/motion.js';
 import { describeClip } from '../scenes/captions.js';
 import { drawScene } from '../scenes/draw.js';
 import { drawToyScene, type Toy } from '../scenes/toys.js';
@@ -10,7 +10,7 @@ import { lookAt } from './judge.js';
 
 export const imageToVideo: Check = async (bench) => {
   const task = 'image-to-video';
-  const found = await overCases(bench, task, 60, async (random, seed) => {
+  const found = await overCases(bench, task, 50, async (random, seed) => {
     const scene = drawToyScene(random, { motion: 'straight', heldOut: isHeldOutCase(seed) });
     const image = drawScene(scene, 'rgb', 1);
     const clip = await bench.studio.clip({ prompt: describeClip(random, scene), image, seed });
@@ -48,7 +48,7 @@ const given = 5;
 
 export const videoToVideo: Check = async (bench) => {
   const task = 'video-to-video';
-  const straight = await overCases(bench, task, 40, async (random, seed) => {
+  const straight = await overCases(bench, task, 30, async (random, seed) => {
     const scene = drawToyScene(random, { motion: 'straight', heldOut: isHeldOutCase(seed) });
     const clip = await bench.studio.clip({
       prompt: describeClip(random, scene),
@@ -72,8 +72,8 @@ export const videoToVideo: Check = async (bench) => {
       video: drawScene(scene, 'rgb', given),
       seed,
     });
-    const turns = turnsOf(followObject(clip).map((blob) => blob?.x ?? Number.NaN));
-    return turns.some((frame) => Math.abs(frame - (inner()[0] as number)) <= 3);
+    const turns = turnsAcross(followObject(clip));
+    return turns.some(({ frame }) => Math.abs(frame - (inner()[0] as number)) <= 3);
   });
   return [
     meanOf({ task, measure: 'velocity error', bar: 15, atMost: true }, straight),

@@ -1,7 +1,14 @@
 // Whether a clip shows what a toy scene's caption says.
 import type { RgbClip } from '../../../src/media/index.js';
 import { meanColor, nearestColor, nearestShape } from '../measures/look.js';
-import { bouncesOf, directionOf, followColor, followObject, turnAround, turnsOf } from '../measures/motion.js';
+import {
+  directionOf,
+  followColor,
+  followObject,
+  goesUpAndDown,
+  runsBetweenWalls,
+  turnAround,
+} from '../measures/motion.js';
 import { findObject, maskColor, measureMask } from '../measures/objects.js';
 import { type Color, colors, type Shape } from '../scenes/scene.js';
 import type { Toy, ToyScene } from '../scenes/toys.js';
@@ -26,9 +33,9 @@ export function movesRight(clip: RgbClip, scene: ToyScene): boolean {
     case 'straight':
       return directionOf(path) === toy.direction;
     case 'bounce':
-      return bouncesOf(path).length > 0;
+      return goesUpAndDown(path, clip.height);
     case 'walls':
-      return turnsOf(path.map((blob) => blob?.x ?? Number.NaN)).length > 0;
+      return runsBetweenWalls(path, 0.007 * clip.width);
     case 'orbit': {
       const angle = turnAround(path, clip.width / 2, clip.height / 2);
       return Math.abs(angle) > 1.5 && angle > 0 === (scene.spin === 'clockwise');

@@ -83,7 +83,7 @@ export const inverseDynamics: Check = async (bench) => {
   const task = 'inverse-dynamics';
   const figures: Figure[] = [];
   for (const [family, draw] of Object.entries(families)) {
-    const found = await overCases(bench, `${task} ${family}`, 12, async (random, seed) => {
+    const found = await overCases(bench, `${task} ${family}`, 10, async (random, seed) => {
       const scene = draw(random);
       const made = await bench.studio.actions({ task, video: drawScene(scene), action: actionOf(scene), seed });
       return { made, wanted: scene.actions };

@@ -12,7 +12,7 @@ const task = 'transfer';
 
 /** How far objects of clips made after one kind of map lie where the map has them. */
 async function followHint(bench: Bench, kind: HintKind): Promise<Figure> {
-  const found = await overCases(bench, `${task} ${kind}`, 12, async (random, seed) => {
+  const found = await overCases(bench, `${task} ${kind}`, 8, async (random, seed) => {
     const scene = drawToyScene(random, { heldOut: isHeldOutCase(seed) });
     const source = { kind: 'frames', clip: drawScene(scene, kind) } as const;
     const prompt = describeClip(random, scene);

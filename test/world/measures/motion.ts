@@ -43,34 +43,76 @@ export function speedOf(path: readonly (Blob | null)[]): number {
   return shift === null ? 0 : Math.max(Math.abs(shift.dx), Math.abs(shift.dy)) / shift.frames;
 }
 
-/**
- * Frames (fractional) at which a coordinate turns sharply back: between two runs of at least `least` pixels in opposite ways.
- * The turn is where the lines through the two points before and after it meet, if that is near.
- */
-export function turnsOf(values: readonly number[], least = 1): readonly number[] {
-  const turns: number[] = [];
-  for (let i = 1; i < values.length - 1; i++) {
-    const [before, after] = [
-      (values[i] as number) - (values[i - 1] as number),
-      (values[i + 1] as number) - (values[i] as number),
-    ];
-    if (before * after >= 0 || Math.abs(before) < least || Math.abs(after) < least) continue;
-    turns.push(i);
+export interface Turn {
+  readonly frame: number;
+  /** Whether the coordinate is greatest there; else it is least. */
+  readonly isGreatest: boolean;
+}
+
+/** Frames at which a coordinate turns back: it came at least `least` pixels to there, and goes at least as far back. */
+export function turnsOf(values: readonly number[], least = 3): readonly Turn[] {
+  const turns: Turn[] = [];
+  let [low, high] = [0, 0];
+  let way = 0;
+  const at = (frame: number) => values[frame] as number;
+  for (let frame = 1; frame < values.length; frame++) {
+    if (Number.isNaN(at(frame))) continue;
+    if (Number.isNaN(at(low)) || at(frame) < at(low)) low = frame;
+    if (Number.isNaN(at(high)) || at(frame) > at(high)) high = frame;
+    if (way !== 1 && at(frame) - at(low) >= least) {
+      if (way === -1) turns.push({ frame: low, isGreatest: false });
+      [way, high] = [1, frame];
+    } else if (way !== -1 && at(high) - at(frame) >= least) {
+      if (way === 1) turns.push({ frame: high, isGreatest: true });
+      [way, low] = [-1, frame];
+    }
+    if (way === 1) low = high;
+    if (way === -1) high = low;
   }
   return turns;
 }
 
-/** Frames at which an object that falls is lowest: local greatest y that lies in the lower part of its way. */
+const coordinate = (path: readonly (Blob | null)[], axis: 'x' | 'y') => path.map((blob) => blob?.[axis] ?? Number.NaN);
+
+/** Turns of an object from side to side. */
+export const turnsAcross = (path: readonly (Blob | null)[]): readonly Turn[] => turnsOf(coordinate(path, 'x'));
+
+/** Frames at which an object that falls is lowest: turns that lie in the lower part of its way. */
 export function bouncesOf(path: readonly (Blob | null)[]): readonly number[] {
-  const ys = path.map((blob) => blob?.y ?? Number.NaN);
-  const [low, high] = [Math.min(...ys.filter(Number.isFinite)), Math.max(...ys.filter(Number.isFinite))];
-  const found: number[] = [];
-  for (let i = 1; i < ys.length - 1; i++) {
-    const [a, b, c] = [ys[i - 1] as number, ys[i] as number, ys[i + 1] as number];
-    const isLow = b > low + 0.7 * (high - low);
-    if (isLow && b >= a && b > c && b - Math.min(a, c) > 1) found.push(i);
-  }
-  return found;
+  const ys = coordinate(path, 'y');
+  const seen = ys.filter(Number.isFinite);
+  const [low, high] = [Math.min(...seen), Math.max(...seen)];
+  return turnsOf(ys)
+    .filter(({ frame, isGreatest }) => isGreatest && (ys[frame] as number) > low + 0.7 * (high - low))
+    .map(({ frame }) => frame);
+}
+
+/** How far the centre ranges along an axis, pixels; 0 where nothing is seen. */
+function rangeOf(path: readonly (Blob | null)[], axis: 'x' | 'y'): number {
+  const seen = coordinate(path, axis).filter(Number.isFinite);
+  return seen.length === 0 ? 0 : Math.max(...seen) - Math.min(...seen);
+}
+
+/**
+ * Whether an object goes up and down: it turns, below or above (a slow bounce takes longer than a clip, and then only its top is
+ * seen), and hardly leaves the line.
+ * @param height of the canvas
+ */
+export function goesUpAndDown(path: readonly (Blob | null)[], height: number): boolean {
+  const way = rangeOf(path, 'y');
+  return turnsOf(coordinate(path, 'y')).length > 0 && way > 0.15 * height && rangeOf(path, 'x') < way / 2;
+}
+
+/**
+ * Whether an object runs between side walls: it turns, or (half of such clips end before a wall is reached) runs on to the end at
+ * no less than `pace` pixels a frame.
+ */
+export function runsBetweenWalls(path: readonly (Blob | null)[], pace: number): boolean {
+  const way = rangeOf(path, 'x');
+  if (way < 2 * rangeOf(path, 'y')) return false;
+  if (turnsAcross(path).length > 0) return true;
+  const late = path.slice(-9);
+  return way >= pace * (path.length - 1) && rangeOf(late, 'x') >= pace * (late.length - 1);
 }
 
 /** Angle in radians by which an object goes around a point, clockwise on the screen above 0. */

@@ -29,44 +29,73 @@ function median(values: Uint8Array, counts: Uint32Array): number {
   return 255;
 }
 
-/** Pixels of a frame that differ from the median colour of their row by `threshold` (sum of channels, 0 … 3). */
-export function maskObjects(clip: RgbClip, frame: number, threshold = 0.25): Mask {
-  const { width, height, data } = clip;
-  const on = new Uint8Array(width * height);
+/** How far each pixel of a frame is from the median colour of its row, which is the ground's: sum of channels, 0 … 3. */
+function gapsToGround({ width, height, data }: RgbClip, frame: number): Float32Array {
   const row = new Uint8Array(width);
   const counts = new Uint32Array(256);
-  const gaps = new Float64Array(width);
+  const gaps = new Float32Array(width * height);
   for (let y = 0; y < height; y++) {
     const begin = (frame * height + y) * width * 3;
-    gaps.fill(0);
     for (let c = 0; c < 3; c++) {
       for (let x = 0; x < width; x++) row[x] = data[begin + x * 3 + c] as number;
       const usual = median(row, counts);
-      for (let x = 0; x < width; x++) gaps[x] = (gaps[x] as number) + Math.abs((row[x] as number) - usual) / 255;
+      for (let x = 0; x < width; x++) {
+        const at = y * width + x;
+        gaps[at] = (gaps[at] as number) + Math.abs((row[x] as number) - usual) / 255;
+      }
     }
-    for (let x = 0; x < width; x++) on[y * width + x] = (gaps[x] as number) > threshold ? 1 : 0;
+  }
+  return gaps;
+}
+
+/** Gap up to which a pixel is the ground's. */
+const isGround = 0.05;
+
+/** Gap from the ground that is something, and the highest at which an outline is drawn. */
+const [leastGap, outlineGap] = [0.25, 0.5];
+
+/**
+ * Pixels of a frame that stand out of the ground. The outline of a thing lies where half of its own gap to the ground is left, so
+ * that softening neither widens it nor fills a ring's hole.
+ */
+export function maskObjects(clip: RgbClip, frame: number): Mask {
+  const { width, height } = clip;
+  const gaps = gapsToGround(clip, frame);
+  const on = Uint8Array.from(gaps, (gap) => (gap > leastGap ? 1 : 0));
+  for (const part of splitMask({ width, height, on })) {
+    const inside = gaps.filter((_, i) => part.on[i] === 1).sort();
+    const half = Math.min((inside[inside.length >> 1] as number) / 2, outlineGap);
+    for (let i = 0; i < on.length; i++) if (part.on[i] === 1 && (gaps[i] as number) <= half) on[i] = 0;
   }
   return { width, height, on };
 }
 
+const shades = [1.05, 0.93, 0.8] as const;
+
 /** How far a pixel is from a colour (sum of channels, 0 … 3), its shading up to a quarter allowed for. */
 function gapTo(color: Rgb, r: number, g: number, b: number): number {
-  const shaded = (shade: number) =>
-    Math.abs(r - color[0] * shade) + Math.abs(g - color[1] * shade) + Math.abs(b - color[2] * shade);
-  return Math.min(shaded(1.05), shaded(0.93), shaded(0.8));
+  let least = 3;
+  for (const shade of shades) {
+    const gap = Math.abs(r - color[0] * shade) + Math.abs(g - color[1] * shade) + Math.abs(b - color[2] * shade);
+    if (gap < least) least = gap;
+  }
+  return least;
 }
 
-/** Pixels of a frame nearer than `reach` to a colour of the palette and not nearer to another one. */
+/** Pixels of a frame nearer than `reach` to a colour of the palette and not nearer to another one, nor to the ground. */
 export function maskColor(clip: RgbClip, frame: number, color: Rgb, reach = 0.42): Mask {
   const { width, height, data } = clip;
   const begin = frame * width * height * 3;
   const on = new Uint8Array(width * height);
   const others = Object.values(colors).filter((other) => other !== color);
+  const ground = gapsToGround(clip, frame);
   for (let i = 0; i < on.length; i++) {
+    if ((ground[i] as number) < isGround) continue;
     const at = (c: number) => (data[begin + i * 3 + c] as number) / 255;
     const [r, g, b] = [at(0), at(1), at(2)];
     const gap = gapTo(color, r, g, b);
-    on[i] = gap < reach && others.every((other) => gapTo(other, r, g, b) >= gap) ? 1 : 0;
+    const isThere = gap < reach && gap < (ground[i] as number);
+    on[i] = isThere && others.every((other) => gapTo(other, r, g, b) >= gap) ? 1 : 0;
   }
   return { width, height, on };
 }

@@ -13,6 +13,7 @@ import {
   shapes,
   track,
 } from './scene.js';
+import { larger, scaled } from './units.js';
 
 export type ArmKind = 'bridge' | 'droid' | 'droid-joints';
 
@@ -215,10 +216,11 @@ export function drawArmScene(random: Random, kind: ArmKind, frames = 25): RobotS
     const before = (poses[i] as Pose).tip;
     return [(tip[0] - before[0]) / unit, (tip[1] - before[1]) / unit, 0, 1, 0, 0, 0, 1, 0, gripper];
   });
+  const numbers = kind === 'droid-joints' ? 'joints' : 'arm';
   const execute = (rows: readonly (readonly number[])[]) => {
     let tip = start;
     const played: Pose[] = [{ tip, gripper: 1 }];
-    for (const row of rows) {
+    for (const row of scaled(rows, numbers, 1 / larger)) {
       const at = (i: number) => row[i] ?? 0;
       tip = kind === 'droid-joints' ? tipOf(at(0), at(1), shoulderAt) : [tip[0] + at(0) * unit, tip[1] + at(1) * unit];
       played.push({ tip, gripper: at(kind === 'droid-joints' ? 7 : 9) });
@@ -242,7 +244,7 @@ export function drawArmScene(random: Random, kind: ArmKind, frames = 25): RobotS
     ticks: [],
     domain: isGantry ? 'bridge_orig_lerobot' : 'droid_lerobot',
     actionSize: kind === 'droid-joints' ? 8 : 10,
-    actions,
+    actions: scaled(actions, numbers, larger),
     instruction: verb.replace('{a}', `${looks[thing]} ${kinds[thing]}`).replace('{b}', `${looks[2 + plate]} ring`),
     color: looks[thing] as Color,
     execute,

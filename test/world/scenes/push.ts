@@ -3,6 +3,7 @@ import type { RobotScene } from './arms.js';
 import { between, distance, ease, type Point, tracksOf } from './ease.js';
 import type { Random } from './random.js';
 import { type Color, colorNames, colors, primitive } from './scene.js';
+import { larger, scaled } from './units.js';
 
 const [width, height] = [320, 192];
 const [half, radius] = [17, 9];
@@ -84,7 +85,11 @@ export function drawPushScene(random: Random, frames = 25): RobotScene {
     ticks: [],
     domain: 'pusht',
     actionSize: 2,
-    actions: pusher.slice(1).map(([x, y]) => [x / (width / 2) - 1, y / (height / 2) - 1]),
+    actions: scaled(
+      pusher.slice(1).map(([x, y]) => [x / (width / 2) - 1, y / (height / 2) - 1]),
+      'pusht',
+      larger,
+    ),
     instruction: random
       .pick(['Push the {a} to the {b}.', 'Push the {a} into the {b}.', 'Move the {a} to the {b}.'])
       .replace('{a}', `${color} square`)
@@ -93,7 +98,9 @@ export function drawPushScene(random: Random, frames = 25): RobotScene {
     execute: (rows) => {
       const path: Point[] = [
         start,
-        ...rows.map((row): Point => [((row[0] ?? 0) + 1) * (width / 2), ((row[1] ?? 0) + 1) * (height / 2)]),
+        ...scaled(rows, 'pusht', 1 / larger).map(
+          (row): Point => [((row[0] ?? 0) + 1) * (width / 2), ((row[1] ?? 0) + 1) * (height / 2)],
+        ),
       ];
       const miss = distance(simulatePush(path, block).at(-1) ?? block, goal);
       return { miss, done: miss < goalRadius };

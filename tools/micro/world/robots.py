@@ -9,10 +9,12 @@ Meanings of an action row i (0-based), which leads from frame i to frame i + 1:
 - pusht (2): place of the pusher at frame i + 1, x / (width / 2) - 1 and y / (height / 2) - 1.
 - av (9): pose change over the two seconds to come at the present speed and turn rate: right, down, forward in units of
   20 m, then the first two columns of the turn about the vertical axis: cos 0 -sin, 0 1 0.
+Steps, angles and places are given `units.LARGER` times as large.
 """
 
 import numpy as np
 
+from world import units
 from world.scene import (
     BACKGROUND_NAMES, BALL, BOX, COLOR_NAMES, COLORS, FPS, RING, ROAD, SHAPES, SQUARE, Scene,
 )
@@ -160,7 +162,7 @@ def arm_scene(rng, domain, frames, plan=None, width=320, height=192):
         actions[:, :2] = np.diff(tip, axis=0) / STEP
         actions[:, 3:9] = IDENTITY
         actions[:, 9] = gripper[1:]
-    scene.actions, scene.action_dim = actions, 8 if domain == "droid_joints" else 10
+    scene.actions, scene.action_dim = units.scaled(actions, domain, units.LARGER), 8 if domain == "droid_joints" else 10
     scene.domain = "droid_lerobot" if domain == "droid_joints" else domain
     name = lambda i: COLOR_NAMES[colors[i]]
     scene.facts = {
@@ -206,7 +208,7 @@ def push_scene(rng, frames, plan=None, width=320, height=192):
     scene.put(2, BALL, (0.2, 0.2, 0.22), pusher[:, 0], pusher[:, 1], radius, depth=0.8, shaded=False)
     actions = np.zeros((n, 10))
     actions[:, 0], actions[:, 1] = pusher[1:, 0] / (width / 2) - 1, pusher[1:, 1] / (height / 2) - 1
-    scene.actions, scene.action_dim, scene.domain = actions, 2, "pusht"
+    scene.actions, scene.action_dim, scene.domain = units.scaled(actions, "pusht", units.LARGER), 2, "pusht"
     scene.facts = {
         "family": "push", "domain": "pusht", "plan": plan, "background": BACKGROUND_NAMES[backdrop],
         "object": f"{COLOR_NAMES[color]} square", "target": f"{COLOR_NAMES[ring]} ring",

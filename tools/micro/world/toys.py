@@ -10,7 +10,7 @@ STEPS = ((1, 0), (-1, 0), (0, -1), (0, 1))  # of DIRECTIONS; y points down
 # Distance per frame as a fraction of the canvas side along the motion.
 SPEEDS = {"slowly": 0.008, "quickly": 0.020}
 MOTIONS = ("straight", "bounce", "walls", "orbit", "grow", "shrink", "collide", "pair", "still")
-MOTION_ODDS = (0.44, 0.10, 0.09, 0.07, 0.05, 0.04, 0.06, 0.12, 0.03)
+MOTION_ODDS = (0.27, 0.13, 0.13, 0.14, 0.04, 0.03, 0.09, 0.15, 0.02)
 
 
 def reflect(x, low, high):
