@@ -1,8 +1,9 @@
 // Packs what a bare machine with a GPU needs to run Orrery from a copy of this tree into the folder .carry/:
-// a stripped Node, the packages that sources import, and sources and op cases as plain JavaScript. Prints what each weighs.
+// a stripped Node, the packages that sources import, and sources, op cases and test/world as plain JavaScript. Prints what each weighs.
 //   node scripts/carry.mjs            everything; Node and packages only where they changed
 //   node scripts/carry.mjs --code     the JavaScript alone
-// There, `.carry/run FILE …` unpacks on first use (it needs python3) and runs FILE below .carry/app with that Node.
+// There, `.carry/run FILE …` unpacks on first use (it needs python3) and runs FILE below .carry/app with that Node:
+//   .carry/run test/world/run.js --device cuda --task text-to-image,policy      (tasks that make clips need an ffmpeg there)
 import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import {
@@ -50,7 +51,7 @@ function packCode() {
   const { compilerOptions } = ts.readConfigFile(join(root, 'tsconfig.json'), ts.sys.readFile).config;
   const options = { target: compilerOptions.target, module: 'esnext', verbatimModuleSyntax: true };
   const isTest = (name) => name.endsWith('.test.ts') || name.endsWith('.d.ts');
-  for (const folder of ['src', 'test/backend', 'test/cuda', 'test/gpu', 'scripts'])
+  for (const folder of ['src', 'test/backend', 'test/cuda', 'test/gpu', 'test/world', 'scripts'])
     for (const path of files(join(root, folder), (name) => name !== 'kernels.wasm' && !isTest(name))) {
       const place = relative(root, path);
       if (place.startsWith('src/cpu/kernels/')) continue;

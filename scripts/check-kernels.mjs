@@ -36,7 +36,10 @@ const variants = {
   'layout/upsample-nearest': [{ UNIT: 'uint4', INDEX: 'u32' }],
   'layout/embed': [{ UNIT: 'uint4', INDEX: 'u32' }],
   'pointwise/arithmetic': [{ TYPE: 'bf16', ...flat }],
-  'pointwise/activation': [{ TYPE: 'bf16', KIND: 3, ...flat }],
+  'pointwise/activation': [
+    { TYPE: 'bf16', KIND: 3, ...flat },
+    { TYPE: 'bf16', KIND: 4, ...flat },
+  ],
   'pointwise/swiglu': [{ TYPE: 'bf16', ...flat }],
   'pointwise/snake': [{ TYPE: 'bf16', TABLE: 'float', INDEX: 'u32' }],
   'pointwise/add-rows': [{ TYPE: 'bf16', ROW: 'bf16', ...flat }],

@@ -137,13 +137,10 @@ async function takePictures(url, { clip, other, transfer, policy, sound }) {
     isMobile: true,
     deviceScaleFactor: 1,
   });
-  // A frame in the middle of each clip.
-  const still = (page) =>
-    page.evaluate(`Promise.all([...document.querySelectorAll('main video')].map((video) => new Promise((resolve) => {
-      const seek = () => { video.pause(); video.onseeked = resolve; video.currentTime = video.duration / 2; };
-      if (video.readyState >= 2) seek(); else video.onloadeddata = seek;
-      setTimeout(resolve, 3000);
-    })))`);
+  // A frame in the middle of a clip, by the player's own keys, so that all that is in step goes along.
+  const stepTo = async (page, frame) => {
+    for (let step = 0; step < frame; step++) await page.keyboard.press('ArrowRight');
+  };
   const watchOne = async (page) => {
     await page.locator('[data-field=task] select').selectOption({ label: 'Clip' });
     await page.locator('[data-field=prompt] textarea').fill('A red ball rolls to the right.');
@@ -160,13 +157,27 @@ async function takePictures(url, { clip, other, transfer, policy, sound }) {
     light,
     watchOne,
   );
-  await take('result-dark', 'See: a clip that begins with a picture', `jobs/${clip.id}`, dark, still);
+  await take('result-dark', 'See: a clip that begins with a picture', `jobs/${clip.id}`, dark, (page) =>
+    stepTo(page, 12),
+  );
   await take(
     'transfer-light',
-    'See: input, control and output of a controlled clip',
+    'See: output, input and the edges that the server made of it, in step',
     `jobs/${transfer.id}`,
     light,
-    still,
+    (page) => stepTo(page, 9),
+  );
+  await take(
+    'transfer-wipe-dark',
+    'See: the output over its edges, with a line that is moved',
+    `jobs/${transfer.id}`,
+    dark,
+    async (page) => {
+      await page.getByRole('radio', { name: 'Wipe: Edges' }).check({ force: true });
+      await page.evaluate('document.activeElement.blur()');
+      await stepTo(page, 12);
+      await page.locator('.see-wipe').click({ position: { x: 560, y: 200 } });
+    },
   );
   await take(
     'robot-dark',
@@ -174,8 +185,8 @@ async function takePictures(url, { clip, other, transfer, policy, sound }) {
     `jobs/${policy.id}`,
     dark,
     async (page) => {
-      await still(page);
-      await page.locator('#see-actions').scrollIntoViewIfNeeded();
+      await stepTo(page, 12);
+      await page.evaluate(`scrollTo(0, document.querySelector('#see-actions').getBoundingClientRect().top - 90)`);
     },
   );
   await take(
@@ -183,14 +194,16 @@ async function takePictures(url, { clip, other, transfer, policy, sound }) {
     'Compare: two results side by side, synchronised',
     `compare/${clip.id}/${other.id}`,
     light,
-    still,
+    (page) => stepTo(page, 12),
   );
   await take('gallery-dark', 'Keep: everything that the server has made', 'gallery', dark);
   await take('status-light', 'Operate: the server, with its course', 'status', light, (page) =>
     page.waitForTimeout(6500),
   );
   await take('make-phone-dark', 'Make on a phone', 'make', onPhone('dark'));
-  await take('result-phone-light', 'A clip with sound on a phone', `jobs/${sound.id}`, onPhone('light'), still);
+  await take('result-phone-light', 'A clip with sound on a phone', `jobs/${sound.id}`, onPhone('light'), (page) =>
+    stepTo(page, 12),
+  );
   return taken;
 }
 

@@ -3,17 +3,13 @@
 import { spawnSync } from 'node:child_process';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildFirst } from './build-first.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 
-const build = spawnSync(process.execPath, [join(root, 'scripts/build.mjs'), '--transpile'], {
-  cwd: root,
-  encoding: 'utf8',
-});
-if (build.status !== 0) {
-  process.stderr.write(build.stdout + build.stderr);
-  process.exit(1);
-}
+buildFirst(root);
+// The golden cases of the repository lie packed.
+if (process.argv[2] === 'parity') spawnSync(process.execPath, [join(root, 'scripts/goldens.mjs'), 'unpack']);
 const run = spawnSync(process.execPath, [join(root, 'dist/cli/main.js'), ...process.argv.slice(2)], {
   stdio: 'inherit',
 });

@@ -6,6 +6,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSyn
 import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { buildFirst } from './build-first.mjs';
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 const out = join(root, 'out/world');
@@ -24,14 +25,7 @@ function strip(folder) {
   }
 }
 
-const build = spawnSync(process.execPath, [join(root, 'scripts/build.mjs'), '--transpile'], {
-  cwd: root,
-  encoding: 'utf8',
-});
-if (build.status !== 0) {
-  process.stderr.write(build.stdout + build.stderr);
-  process.exit(1);
-}
+buildFirst(root);
 rmSync(out, { recursive: true, force: true });
 strip('test/world');
 symlinkSync(join(root, 'dist'), join(out, 'src'));

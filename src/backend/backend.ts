@@ -75,7 +75,7 @@ export interface NormedSum<T extends Rows> {
 /** How `weight` prepares stored rows. */
 export type WeightUse = 'matrix' | 'table' | 'convolution' | 'transposed-convolution';
 
-export type Activation = 'silu' | 'relu2' | 'gelu';
+export type Activation = 'silu' | 'relu2' | 'gelu' | 'abs';
 
 /** A recorded sequence of ops. `replay` runs it again on the same memory. */
 export interface Graph extends Disposable {

@@ -14,11 +14,12 @@ export class ShapeError extends Error {
 /** A device has no room for what was asked. */
 export class OutOfMemoryError extends Error {
   override readonly name = 'OutOfMemoryError';
-  /** @param asked bytes wanted · @param free bytes left · @param remedy what would fit instead, one sentence. */
+  /** @param asked bytes wanted · @param free bytes left · @param remedy what would fit instead, one sentence · @param place whose memory. */
   constructor(
     readonly asked: number,
     readonly free: number,
     readonly remedy: string,
+    readonly place: 'device' | 'host' = 'device',
   ) {
     super(`out of memory: ${gib(asked)} asked, ${gib(free)} free. ${remedy}`);
   }

@@ -1,5 +1,6 @@
 // The room's door: the device contract.
 export type * from './backend.js';
+export { type BlockMemory, DeviceTensor, ownTensor, TensorScopes } from './device-tensor.js';
 export { disposeTensors } from './dispose.js';
 export { type DType, dtypeBytes, elementCount } from './dtype.js';
 export { OutOfMemoryError, ShapeError, UnsupportedFormatError } from './errors.js';

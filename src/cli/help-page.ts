@@ -5,7 +5,9 @@ import { createProgram } from './program.js';
 /** The page. The width of the terminal does not matter. */
 export function renderHelpPage(): string {
   const program = createProgram();
-  const sections = program.commands.flatMap((command) => renderSection(`orrery ${command.name()}`, command));
+  const sections = program.commands
+    .filter((command) => command.name() !== 'help')
+    .flatMap((command) => renderSection(`orrery ${command.name()}`, command));
   return [
     '# The command line',
     '',

@@ -7,6 +7,7 @@ import { addConvertCommand } from './commands/flash/convert.js';
 import { addDenoiseCommand } from './commands/flash/denoise.js';
 import { addDumpCommand } from './commands/flash/dump.js';
 import { addGenerateCommand, addPlanCommand } from './commands/generate.js';
+import { addHelpCommand } from './commands/help.js';
 import { addInspectCommand } from './commands/inspect.js';
 import { addQualityCommand } from './commands/measure/quality.js';
 import { addParityCommand } from './commands/parity.js';
@@ -30,7 +31,6 @@ export function createProgram(): Command {
     )
     .version(packageVersion(), '-V, --version', 'show the version')
     .helpOption('-h, --help', 'show help')
-    .helpCommand('help [command]', 'show help for a command')
     .addHelpText('after', examples)
     .showSuggestionAfterError(true);
   addGenerateCommand(program);
@@ -54,5 +54,6 @@ export function createProgram(): Command {
     });
     command.helpOption('-h, --help', 'show help');
   }
+  addHelpCommand(program);
   return program;
 }

@@ -78,3 +78,14 @@ export function describeSteps({
 }): string {
   return `${secondsPerStep.toFixed(2)} s/step, ${formatSeconds(secondsLeft)} left`;
 }
+
+/** Bytes that have come, in MiB. */
+export function describeDownload(
+  label: string,
+  { bytes, totalBytes }: { bytes: number; totalBytes: number },
+  file?: string,
+): ProgressState {
+  const mebibytes = (count: number) => Math.round(count / 2 ** 20);
+  const detail = file === undefined ? 'MiB' : `MiB  ${file}`;
+  return { label, done: mebibytes(bytes), total: mebibytes(totalBytes), detail };
+}

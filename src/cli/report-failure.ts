@@ -17,9 +17,14 @@ export function reportFailure(error: unknown, { debug, json }: FailureOptions): 
   const failure = error instanceof Error ? error : new Error(String(error));
   const { code, line } = describe(failure);
   process.stderr.write(`${line}\n`);
-  if (json) process.stdout.write(`${JSON.stringify(describeAsJson(failure, line))}\n`);
+  if (json) printFailure(failure, line);
   if (debug || isDebugSet()) process.stderr.write(`${failure.stack ?? ''}\n`);
   return code;
+}
+
+/** An error as a JSON line on stdout; `line` is how people read it. */
+export function printFailure(error: Error, line = oneLine(error.message)): void {
+  process.stdout.write(`${JSON.stringify(describeAsJson(error, line))}\n`);
 }
 
 function describe(error: Error): { readonly code: number; readonly line: string } {

@@ -2,7 +2,7 @@
 import { CommanderError } from 'commander';
 import { exitCodes } from './exit-codes.js';
 import { createProgram } from './program.js';
-import { reportFailure } from './report-failure.js';
+import { printFailure, reportFailure } from './report-failure.js';
 
 /**
  * Runs the command line.
@@ -18,11 +18,19 @@ export async function run(args: readonly string[]): Promise<number> {
     });
   }
   try {
-    await createProgram().parseAsync([...args], { from: 'user' });
+    const program = createProgram();
+    // A flag behind an unknown command, --help above all, would be taken as the program's own.
+    const [name = '-'] = args;
+    const isKnown = name.startsWith('-') || program.commands.some((command) => command.name() === name);
+    await program.parseAsync(isKnown ? [...args] : [name], { from: 'user' });
     // A command that ran through may still have found something wrong: `parity` with failed cases, for one.
     return typeof process.exitCode === 'number' ? process.exitCode : exitCodes.done;
   } catch (error) {
-    if (error instanceof CommanderError) return error.exitCode === 0 ? exitCodes.done : exitCodes.usage;
-    return reportFailure(error, { debug: args.includes('--debug'), json: args.includes('--json') });
+    const json = args.includes('--json');
+    if (!(error instanceof CommanderError)) return reportFailure(error, { debug: args.includes('--debug'), json });
+    if (error.exitCode === 0) return exitCodes.done;
+    // The library has said it on stderr.
+    if (json) printFailure(error);
+    return exitCodes.usage;
   }
 }

@@ -8,7 +8,7 @@ import { compileKernels } from './kernel-module.js';
 import { layoutOps } from './ops/layout.js';
 import { productOps } from './ops/products.js';
 import { rowOps } from './ops/rows.js';
-import { own, TensorScopes } from './storage/cpu-tensor.js';
+import { createScopes, own } from './storage/cpu-tensor.js';
 import { CpuWeight } from './storage/cpu-weight.js';
 import { DeviceMemory } from './storage/device-memory.js';
 import { WeightStore } from './storage/weight-store.js';
@@ -78,7 +78,7 @@ export async function createCpuBackend(options: CpuOptions = {}): Promise<CpuBac
   }));
   const pool = new Pool(setups);
   const weights = new WeightStore(memory, pool, options.weightCache ?? defaultWeightCache);
-  const scopes = new TensorScopes(memory, () => weights.reclaim());
+  const scopes = createScopes(memory, () => weights.reclaim());
   try {
     await pool.ready();
   } catch (error) {

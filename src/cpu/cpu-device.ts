@@ -1,5 +1,5 @@
 // What the ops of the CPU device share: memory, threads, scopes, packed weights.
-import type { TensorScopes } from './storage/cpu-tensor.js';
+import type { TensorScopes } from '../backend/index.js';
 import type { DeviceMemory } from './storage/device-memory.js';
 import type { WeightStore } from './storage/weight-store.js';
 import type { Pool } from './threads/pool.js';

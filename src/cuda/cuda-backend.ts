@@ -19,6 +19,7 @@ import { openDriver } from './ffi/driver.js';
 import { openNvrtc } from './ffi/nvrtc.js';
 import { Fp8Products, type Fp8Serving } from './fp8-products.js';
 import { Gemm } from './gemm.js';
+import { whyNoFp8Attention } from './kernels/hopper/attention-fp8.js';
 import { createOps } from './ops.js';
 import { createCompiler } from './runtime/compiler.js';
 import { Device } from './runtime/device.js';
@@ -73,12 +74,16 @@ export interface CudaReport {
   readonly convolution: readonly string[];
   /** Bytes free on the GPU, for all processes. */
   readonly freeBytes: number;
+  /** Bytes that the GPU has. */
+  readonly totalBytes: number;
 }
 
 /** The contract, and what tools want to know of a GPU. */
 export interface CudaBackend extends Backend {
   /** What serves FP8 products; null where the GPU has none. Settled by a real product when it is first asked or needed. */
   fp8Serving(): Fp8Serving | null;
+  /** Why attention of heads of a size is not computed in FP8 although that was asked for; null where it is, or was not asked for. */
+  whyNoFp8Attention(headDim: number): string | null;
   report(): CudaReport;
   /** Makes the present use the new high-water mark. */
   resetPeaks(): void;
@@ -145,6 +150,7 @@ export function createBackendOn(
     },
     offload: () => new WeightOffload(r),
     fp8Serving: () => (servesFp8(r.device) ? fp8.serving : null),
+    whyNoFp8Attention: (headDim) => (r.fp8Attention ? whyNoFp8Attention(r, headDim) : null),
 
     zeros(shape, type) {
       const out = r.tensors.make(shape, type);
@@ -165,6 +171,7 @@ export function createBackendOn(
       attention: r.choices.of('attention'),
       convolution: r.choices.of('convolution'),
       freeBytes: r.device.freeBytes(),
+      totalBytes: r.device.totalBytes,
     }),
     resetPeaks() {
       r.memory.resetPeaks();

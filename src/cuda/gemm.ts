@@ -1,7 +1,7 @@
 // Matrix products by cuBLASLt: rows times stored rows, float32 accumulation. The algorithm is the library's first choice for a shape,
 // which depends on shape, dtypes, library and chip alone, or the fastest of its first few, timed once and kept on disk.
 // Shapes it does not serve go to our own kernel.
-import { type DType, dtypeBytes, elementCount } from '../backend/index.js';
+import { type DType, dtypeBytes } from '../backend/index.js';
 import {
   algorithmBytes,
   CUBLAS_COMPUTE_32F,
@@ -334,9 +334,4 @@ export class Gemm implements Disposable {
 export function floatType(op: string, dtype: DType): FloatType {
   if (dtype === 'f32' || dtype === 'bf16') return dtype;
   throw new TypeError(`${op}: ${dtype} elements; products take f32 and bf16`);
-}
-
-/** A dense operand `[rows, columns]` at an address. */
-export function denseOperand(address: number, dtype: FloatType, shape: readonly number[]): MatrixOperand {
-  return { address, dtype, pitch: shape.at(-1) ?? elementCount(shape) };
 }

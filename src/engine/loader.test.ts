@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { type CudaSurvey, checkSynthetic, chooseDevice, openDevice, whyNoGpu } from './loader.js';
+import { type CudaSurvey, checkSynthetic, chooseDevice, howToGetGpu, openDevice, whyNoGpu } from './loader.js';
 
 const gpu = (major: number) => ({ ordinal: 0, name: 'A GPU', capability: { major, minor: 0 }, totalBytes: 8e9 });
 const whole: CudaSurvey = {
@@ -44,6 +44,22 @@ describe('why a GPU cannot be used', () => {
       'cublasLt: not found; pip install nvidia-cublas',
     );
     expect(whyNoGpu({ ...whole, lacks: [{ what: 'cudnn', ...lack, isFatal: false }] }, 0)).toBeNull();
+  });
+
+  it('names the packages of pip in one command', () => {
+    const lack = { reason: 'not found', remedy: 'pip install x', isFatal: true };
+    const lacks: CudaSurvey['lacks'] = [
+      { what: 'driver', reason: 'not found', remedy: 'install the driver', isFatal: true },
+      { what: 'nvrtc', ...lack, wheel: 'nvidia-cuda-nvrtc' },
+      { what: 'cublasLt', ...lack, wheel: 'nvidia-cublas' },
+    ];
+    const remedy =
+      'install the driver; pip install nvidia-cuda-nvrtc nvidia-cublas, or install the CUDA toolkit and set CUDA_HOME';
+    expect(howToGetGpu({ ...whole, lacks })).toBe(remedy);
+    expect(whyNoGpu({ ...whole, lacks }, 0)).toBe(
+      `driver: not found · nvrtc: not found · cublasLt: not found; ${remedy}`,
+    );
+    expect(howToGetGpu(whole)).toBe('');
   });
 
   it('is its number or its age', () => {

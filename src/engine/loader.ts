@@ -1,6 +1,6 @@
 // Chooses and opens the device. The one place that names devices.
 import { existsSync, readFileSync, realpathSync } from 'node:fs';
-import { cpus } from 'node:os';
+import { cpus, freemem, totalmem } from 'node:os';
 import { basename } from 'node:path';
 import type { Backend } from '../backend/index.js';
 import { benchCpu, type CpuBench, type CpuBenchOptions, createCpuBackend } from '../cpu/index.js';
@@ -8,6 +8,7 @@ import {
   type CudaBackend,
   type CudaSurvey,
   createCudaBackend,
+  describeRemedies,
   type StreamMark,
   surveyCuda,
   usableGpus,
@@ -15,6 +16,7 @@ import {
 } from '../cuda/index.js';
 import { nearestName, RequestError } from '../protocol/index.js';
 import { readConfig } from './config.js';
+import type { GpuMemory } from './run/events.js';
 
 /** Devices this build knows; GPUs beyond the first are `cuda:1`, `cuda:2`, … */
 export const deviceNames = ['cpu', 'cuda'] as const;
@@ -78,7 +80,7 @@ export function chooseDevice(
   if (wanted === 'cpu') return 'cpu';
   const ordinal = /^cuda(?::(\d{1,3}))?$/.exec(wanted);
   if (ordinal) return `cuda:${Number(ordinal[1] ?? 0)}`;
-  const nearest = nearestName(wanted, deviceNames);
+  const nearest = /^(gpu|nvidia)/.test(wanted) ? 'cuda' : nearestName(wanted, deviceNames);
   const hint = nearest === undefined ? '' : ` (did you mean ${nearest}?)`;
   throw new RequestError(
     'invalid_value',
@@ -107,6 +109,8 @@ export interface OpenedDevice {
   readonly blas: string;
   /** One line for people. */
   readonly description: string;
+  /** When it was opened, before any weight came. */
+  readonly memory: { readonly totalBytes: number; readonly freeBytes: number };
 }
 
 /**
@@ -126,7 +130,14 @@ async function openCpu({ threads, blas, dtype }: DeviceOptions): Promise<OpenedD
   });
   const library = backend.blas === null ? 'built-in' : basename(loadedFile(backend.blas));
   const processor = backend.blas === null ? '' : ` (${cpus()[0]?.model.trim() ?? 'unknown'})`;
-  return { backend, cuda: null, name: `cpu${processor}`, blas: library, description: backend.describe() };
+  return {
+    backend,
+    cuda: null,
+    name: `cpu${processor}`,
+    blas: library,
+    description: backend.describe(),
+    memory: { totalBytes: totalmem(), freeBytes: freemem() },
+  };
 }
 
 async function openCuda(
@@ -145,6 +156,7 @@ async function openCuda(
     fp8FastAccumulation: choices.fp8FastAccumulation === true,
     tune: choices.tune === true,
   });
+  const { totalBytes, freeBytes } = backend.report();
   const gpu = survey.gpus[ordinal]?.name ?? 'GPU';
   const versions = survey.libraries
     .filter(({ name }) => name !== 'cublasLt')
@@ -155,6 +167,7 @@ async function openCuda(
     name: `cuda (${[gpu, dtype, ...versions, ...namesOf(choices)].join(', ')})`,
     blas: `cublasLt ${survey.libraries.find(({ name }) => name === 'cublasLt')?.version ?? 'unknown'}`,
     description: `cuda:${ordinal}: ${gpu}, ${dtype}, CUDA ${survey.driver ?? 'unknown'}, ${versions.join(', ')}`,
+    memory: { totalBytes, freeBytes },
   };
 }
 
@@ -166,6 +179,13 @@ function namesOf({ fp8Attention, fp8FastAccumulation, tune }: GpuChoices): reado
   ];
 }
 
+/** The most memory that a GPU has given so far; null on the CPU. */
+export function readGpuMemory({ cuda }: OpenedDevice): GpuMemory | null {
+  if (cuda === null) return null;
+  const { peakReserved, peakAllocated } = cuda.report().memory;
+  return { reserved: peakReserved, allocated: peakAllocated };
+}
+
 /** What this machine has of CUDA. */
 export function surveyGpus(libraryRoots: readonly string[]): CudaSurvey {
   return surveyCuda(libraryRoots);
@@ -174,6 +194,11 @@ export function surveyGpus(libraryRoots: readonly string[]): CudaSurvey {
 /** Why a GPU cannot be used, and what to do; null where it can. */
 export function whyNoGpu(survey: CudaSurvey, ordinal: number): string | null {
   return whyUnusable(survey, ordinal);
+}
+
+/** What gets everything that is missing to use a GPU; empty where nothing is missing. */
+export function howToGetGpu({ lacks }: CudaSurvey): string {
+  return describeRemedies(lacks);
 }
 
 export type { CudaBackend, CudaSurvey, StreamMark };

@@ -189,7 +189,7 @@ describe('Orrery', () => {
 
   it('names the devices it knows', async () => {
     await expect(Orrery.load({ model: 'test/golden/data/tiny-nano', device: 'gpu', config })).rejects.toThrow(
-      'device gpu is unknown (did you mean cpu?); there are: cpu',
+      'device gpu is unknown (did you mean cuda?); there are: cpu',
     );
   });
 });

@@ -1,6 +1,5 @@
 // The engine as a library: a loaded checkpoint on a device that plans and generates.
 import { codecArguments, type Ffmpeg } from '../media/index.js';
-import type { Quantization } from '../models/cosmos3-transformer/index.js';
 import { defaultTiling } from '../models/wan-vae/index.js';
 import type { Networks } from '../pipeline/networks.js';
 import { type CostEstimate, estimateCost } from '../pipeline/plan/cost.js';
@@ -8,9 +7,13 @@ import { planHash } from '../pipeline/plan/plan-hash.js';
 import { plan as makePlan } from '../pipeline/plan.js';
 import type { Plan, PlanWarning } from '../pipeline/plan-types.js';
 import { Previewer, type PreviewOptions } from '../pipeline/preview/previewer.js';
-import { type DeviceMemoryUse, readCostConfig } from './checkpoint/cost-config.js';
+import type { RunCaches, RunCacheUse } from '../pipeline/run-caches.js';
+import { checkDeviceOptions, checkModelOptions, checkSteps } from './checkpoint/check-options.js';
+import { type DeviceMemoryUse, memoryUse, readCostConfig } from './checkpoint/cost-config.js';
+import { describeLora, describeOffload, describePrecision } from './checkpoint/describe-options.js';
 import { loadNetworks } from './checkpoint/load-networks.js';
-import { type ModelOptions, type OpenedModel, openModel } from './checkpoint/open-model.js';
+import { adviseOnMemory, type MemoryNeed } from './checkpoint/memory-fit.js';
+import { type OpenedModel, openModel } from './checkpoint/open-model.js';
 import { type EngineConfig, readConfig } from './config.js';
 import { type LibraryRequest, type PromptForm, readLibraryRequest } from './door/prompt-form.js';
 import type { ReadRequest } from './door/read-request.js';
@@ -18,63 +21,36 @@ import { findEncoder } from './encoder.js';
 import { blameInput } from './inputs/input-error.js';
 import { loadInputs } from './inputs/load-inputs.js';
 import { type InputSources, makeFacts, type ProbedInputs, probeInputs, sourcesOf } from './inputs/probe.js';
+import type { LoadOptions, OpenDevice } from './load-options.js';
 import {
   checkSynthetic,
   chooseDevice,
-  type DeviceDtype,
   type DeviceName,
-  type GpuChoices,
   type OpenedDevice,
   openDevice,
+  readGpuMemory,
 } from './loader.js';
-import {
-  checkTargets,
-  checkWritable,
-  fittingKinds,
-  impliedByTargets,
-  type OutputTarget,
-  readOutputTargets,
-} from './outputs/output-target.js';
+import { implyTask, naturalTarget, type OutputPaths, readTargets } from './outputs/choose-targets.js';
+import type { ControlPaths } from './outputs/control-files.js';
+import { checkTargets } from './outputs/output-target.js';
 import { checkProvenanceSize } from './provenance/check-size.js';
 import { hashCheckpoint, makeFingerprint } from './provenance/fingerprint.js';
 import type { InputPlaces, Provenance } from './provenance/provenance.js';
 import { checkRepeatable, type RepeatOptions, readOriginal, sourcesOfRepeat } from './provenance/repeat.js';
-import type { GpuMemory, ProgressEvent } from './run/events.js';
+import type { ProgressEvent } from './run/events.js';
 import { Generation } from './run/generation.js';
+import { makeRoom, openCaches } from './run/open-caches.js';
 import { runPlan } from './run/run-plan.js';
 import { TurnQueue } from './run/turn-queue.js';
+import { readWarmUpShape, warmUp } from './run/warm-up.js';
 import { type Guard, openGuard } from './safety/guard.js';
-
-/** How an engine is loaded. What is absent comes from the environment, then from defaults. */
-export interface LoadOptions extends ModelOptions {
-  readonly device?: string | undefined;
-  /** Threads of the CPU device. */
-  readonly threads?: number | undefined;
-  /** What networks compute in on a GPU; `bf16` where absent. */
-  readonly dtype?: DeviceDtype | undefined;
-  /** Folders that CUDA's libraries are sought in before all others. */
-  readonly cudaLibraries?: readonly string[] | undefined;
-  /** Linear layers of the transformer in eight bits, on GPUs that can; none where absent. */
-  readonly quantization?: Quantization | undefined;
-  /** How a GPU computes. */
-  readonly gpu?: GpuChoices | undefined;
-  /** Decode frames by tiles: less memory, a little more time, slightly other pixels. */
-  readonly vaeTiling?: boolean | undefined;
-  /** Environment settings to use instead of the process's own. */
-  readonly config?: EngineConfig | undefined;
-  /** Checks prompts of requests that do not turn that off; the bundled word list where absent. */
-  readonly guard?: Pick<Guard, 'checkPrompt'> | undefined;
-  /** Told what is worth knowing but no error: names in the checkpoint that nothing reads. */
-  readonly onDebug?: ((message: string) => void) | undefined;
-}
-
-/** One path, or several. */
-export type OutputPaths = string | readonly string[];
 
 /** How a generation runs. */
 export interface GenerateOptions {
   /** Files to write, or a function that names them; the extension says what. Without any, the artifact holds the bytes. */
   readonly output?: OutputPaths | ((plan: Plan) => OutputPaths) | undefined;
+  /** Where clips of the control maps go that are made from the input clip, `.mp4`; nowhere where absent. */
+  readonly controls?: ControlPaths | undefined;
   readonly signal?: AbortSignal | undefined;
   /** Reports small pictures on the way; from `openPreviewer` of the same object. */
   readonly previewer?: Previewer | undefined;
@@ -102,7 +78,7 @@ export class Orrery implements AsyncDisposable {
   readonly #options: LoadOptions;
   readonly #guard: Pick<Guard, 'checkPrompt'>;
   readonly #turns = new TurnQueue();
-  #opened: { readonly device: OpenedDevice; readonly networks: Networks } | undefined;
+  #opened: Opened | undefined;
 
   private constructor(model: OpenedModel, device: DeviceName, config: EngineConfig, options: LoadOptions) {
     this.#model = model;
@@ -114,13 +90,16 @@ export class Orrery implements AsyncDisposable {
 
   /**
    * Opens a checkpoint, downloading it where needed. Weights are read at the first generation.
-   * @throws CheckpointError, HubError, ConfigError or TokenizerError for the checkpoint, RequestError for the device
+   * @throws CheckpointError, HubError, ConfigError or TokenizerError for the checkpoint, RequestError for the device and for
+   *   options that it does not have
    */
   static async load(options: LoadOptions = {}): Promise<Orrery> {
     const given = options.config ?? readConfig();
     const config = { ...given, libraryRoots: [...(options.cudaLibraries ?? []), ...given.libraryRoots] };
     const device = chooseDevice(options.device ?? config.device, config.libraryRoots);
-    return new Orrery(await openModel(options, config), device, config, options);
+    checkDeviceOptions(device, options);
+    const model = await openModel(options, config, (found) => checkModelOptions(found, options.quantization));
+    return new Orrery(model, device, config, options);
   }
 
   /** The checkpoint's name in plans. */
@@ -137,9 +116,30 @@ export class Orrery implements AsyncDisposable {
     return this.#device;
   }
 
+  /** What is kept between generations, and how often it served; null until weights were read. */
+  get kept(): RunCacheUse | null {
+    return this.#opened?.caches.use ?? null;
+  }
+
   /** One line on the open device; null until weights were read. */
   get deviceDescription(): string | null {
     return this.#opened?.device.description ?? null;
+  }
+
+  /** The open device and how weights are kept and frames decoded; null until weights were read. */
+  get openDevice(): OpenDevice | null {
+    if (this.#opened === undefined) return null;
+    const { device } = this.#opened;
+    return {
+      ...device.memory,
+      servesFp8: device.backend.weightFormats.includes('fp8'),
+      setup: [
+        device.description,
+        ...describeLora(this.#model.checkpoint.lora),
+        ...describePrecision(this.#options),
+        ...describeOffload(this.#options.offload),
+      ],
+    };
   }
 
   /**
@@ -186,6 +186,14 @@ export class Orrery implements AsyncDisposable {
     await this.#open();
   }
 
+  /** Runs a step of each shape, as `832x480x49`, so that its first request finds all made. @throws RequestError for a bad shape */
+  async warmUp(shapes: readonly string[]): Promise<void> {
+    const read = shapes.map(readWarmUpShape);
+    const { networks, caches } = await this.#open();
+    using _turn = await this.#turns.take();
+    for (const shape of read) await warmUp(shape, { facts: this.#model.facts, networks, caches });
+  }
+
   /** Makes ready what previews need; reads the weights. */
   async openPreviewer(options: PreviewOptions): Promise<Previewer> {
     const { networks } = await this.#open();
@@ -194,6 +202,7 @@ export class Orrery implements AsyncDisposable {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#turns.idle();
+    this.#opened?.caches[Symbol.dispose]();
     await this.#opened?.device.backend[Symbol.asyncDispose]();
     this.#opened = undefined;
     this.#model.checkpoint[Symbol.dispose]();
@@ -205,17 +214,27 @@ export class Orrery implements AsyncDisposable {
 
   #plan(read: ReadRequest, inputs: ProbedInputs): Planned {
     const { plan, warnings } = makePlan(read.request, makeFacts(read.request, this.#model.facts, inputs));
+    checkSteps(plan.steps, this.#options.quantization);
     return {
       plan,
       warnings: [...read.warnings, ...warnings],
-      estimate: estimateCost(plan, readCostConfig(this.#model.checkpoint, this.#memoryUse())),
+      estimate: this.#estimate(plan, this.#memoryUse()),
       hash: planHash(plan),
     };
   }
 
   #memoryUse(): DeviceMemoryUse {
-    const { dtype = this.#config.dtype ?? 'bf16', quantization } = this.#options;
-    return this.#device === 'cpu' ? { kind: 'cpu' } : { kind: 'gpu', dtype, isQuantized: quantization !== undefined };
+    return memoryUse(this.#device, { ...this.#options, dtype: this.#options.dtype ?? this.#config.dtype });
+  }
+
+  #estimate(plan: Plan, use: DeviceMemoryUse): CostEstimate {
+    return estimateCost(plan, readCostConfig(this.#model.checkpoint, use));
+  }
+
+  /** An error of a GPU's memory, with the options that would fit. */
+  #advise(error: unknown, { cuda, memory }: OpenedDevice, need: (use: DeviceMemoryUse) => MemoryNeed): unknown {
+    const gpu = cuda && { ...memory, servesFp8: cuda.weightFormats.includes('fp8') };
+    return adviseOnMemory(error, gpu, { use: this.#memoryUse(), need });
   }
 
   async *#generate(read: () => ReadRequest, options: GenerateOptions): AsyncGenerator<ProgressEvent, void> {
@@ -237,6 +256,7 @@ export class Orrery implements AsyncDisposable {
       warnings,
       startedAt,
       codecOptions: request.codecOptions,
+      controls: options.controls,
       previewer: options.previewer,
       signal: options.signal,
     });
@@ -249,36 +269,58 @@ export class Orrery implements AsyncDisposable {
     const { provenance } = await readOriginal(file);
     using _turn = await this.#turns.take(options.signal);
     await using inputs = await this.#probe(sourcesOfRepeat(provenance, options), options.signal);
-    checkRepeatable(provenance, this.#model.facts, inputs);
+    checkRepeatable(provenance, this.#model, inputs);
     const { plan, inputs: places, codecOptions } = provenance;
     yield { type: 'plan', plan, warnings: [] };
-    const { previewer, signal } = options;
-    yield* this.#run(plan, { output, inputs, places, warnings: [], startedAt, codecOptions, previewer, signal });
+    const { controls, previewer, signal } = options;
+    yield* this.#run(plan, {
+      output,
+      inputs,
+      places,
+      warnings: [],
+      startedAt,
+      codecOptions,
+      controls,
+      previewer,
+      signal,
+    });
   }
 
   async *#run(plan: Plan, run: RunParts): AsyncGenerator<ProgressEvent, void> {
-    const { inputs, signal, places, codecOptions } = run;
+    const { inputs, signal, places, codecOptions, controls = {} } = run;
     const output = typeof run.output === 'function' ? run.output(plan) : run.output;
     const targets = output === undefined ? [naturalTarget(plan)] : readTargets(output);
     await blameInput('video_codec_options', async () => codecArguments({ codecOptions }));
     checkTargets(targets, plan);
     try {
-      const ffmpeg: Ffmpeg | null = targets.some(({ kind }) => kind === 'mp4') ? await findEncoder(this.#config) : null;
+      const writesClips = targets.some(({ kind }) => kind === 'mp4') || Object.keys(controls).length > 0;
+      const ffmpeg: Ffmpeg | null = writesClips ? await findEncoder(this.#config) : null;
       yield { type: 'phase', phase: 'load', chunk: 0, chunks: 1 };
-      const { device, networks } = await this.#open();
+      const { device, networks, caches } = await this.#open();
       signal?.throwIfAborted();
+      makeRoom(caches, this.#estimate(plan, this.#memoryUse()).memoryBytes, device.memory.totalBytes);
       const fingerprint = makeFingerprint({
         checkpoint: hashCheckpoint(this.#model.checkpoint),
-        device: this.#options.vaeTiling === true ? `${device.name}, tiled decoder` : device.name,
+        device: [device.name, ...describePrecision(this.#options)].join(', '),
         blas: device.blas,
         ffmpeg: ffmpeg?.version ?? null,
       });
-      const origin: Omit<Provenance, 'framesSha256'> = { orrery: 1, plan, fingerprint, inputs: places, codecOptions };
+      const { lora } = this.#model.checkpoint;
+      const origin: Omit<Provenance, 'framesSha256'> = {
+        orrery: 1,
+        plan,
+        fingerprint,
+        inputs: places,
+        ...(lora === undefined ? {} : { lora }),
+        codecOptions,
+      };
       checkProvenanceSize(targets, origin);
       yield* runPlan(plan, {
         networks,
+        caches,
         inputs: await loadInputs(plan, inputs),
         targets,
+        controls,
         keepsData: output === undefined,
         ffmpeg,
         origin,
@@ -292,11 +334,12 @@ export class Orrery implements AsyncDisposable {
     } catch (error) {
       // What an abort breaks on its way speaks of broken pipes; the caller knows why it aborted.
       signal?.throwIfAborted();
-      throw error;
+      const device = this.#opened?.device;
+      throw device === undefined ? error : this.#advise(error, device, (use) => this.#estimate(plan, use));
     }
   }
 
-  async #open(): Promise<{ readonly device: OpenedDevice; readonly networks: Networks }> {
+  async #open(): Promise<Opened> {
     if (this.#opened !== undefined) return this.#opened;
     checkSynthetic(this.#options.synthetic, this.#device);
     const { threads = this.#config.threads, dtype = this.#config.dtype, gpu, onDebug } = this.#options;
@@ -307,21 +350,30 @@ export class Orrery implements AsyncDisposable {
       const { networks, unread } = loadNetworks(this.#model.checkpoint, device.backend, {
         cuda: device.cuda,
         quantization: this.#options.quantization ?? null,
+        offload: this.#options.offload ?? [],
       });
       if (unread.length > 0) onDebug?.(`not read: ${unread.join(', ')}`);
-      this.#opened = { device, networks };
+      const caches = openCaches(this.#device, this.#options.keep ?? {}, [
+        hashCheckpoint(this.#model.checkpoint),
+        device.name,
+        ...describePrecision(this.#options),
+      ]);
+      this.#opened = { device, networks, caches };
       return this.#opened;
     } catch (error) {
       await device.backend[Symbol.asyncDispose]();
-      throw error;
+      throw this.#advise(error, device, (use) => {
+        const { weightBytes, hostWeightBytes = 0 } = readCostConfig(this.#model.checkpoint, use);
+        return { memoryBytes: weightBytes, hostMemoryBytes: hostWeightBytes };
+      });
     }
   }
 }
 
-function readGpuMemory({ cuda }: OpenedDevice): GpuMemory | null {
-  if (cuda === null) return null;
-  const { peakReserved, peakAllocated } = cuda.report().memory;
-  return { reserved: peakReserved, allocated: peakAllocated };
+interface Opened {
+  readonly device: OpenedDevice;
+  readonly networks: Networks;
+  readonly caches: RunCaches;
 }
 
 interface RunParts {
@@ -332,22 +384,6 @@ interface RunParts {
   readonly warnings: readonly PlanWarning[];
   readonly startedAt: number;
   readonly codecOptions: Provenance['codecOptions'];
+  readonly controls: GenerateOptions['controls'];
   readonly signal: AbortSignal | undefined;
-}
-
-/** Words that are to become a picture are a text-to-image request. */
-function implyTask(read: ReadRequest, output: GenerateOptions['output']): ReadRequest {
-  if (output === undefined || typeof output === 'function') return read;
-  return { ...read, request: impliedByTargets(read.request, readOutputTargets([output].flat())) };
-}
-
-function readTargets(output: OutputPaths): readonly OutputTarget[] {
-  const targets = readOutputTargets([output].flat());
-  checkWritable(targets);
-  return targets;
-}
-
-function naturalTarget(plan: Plan): OutputTarget {
-  const kind = fittingKinds(plan)[0] ?? 'json';
-  return { path: `result.${kind}`, kind };
 }

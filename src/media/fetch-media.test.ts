@@ -106,7 +106,7 @@ describe('fetchMedia', () => {
     });
     await expect(fetchMedia(`${base}/broken`)).rejects.toMatchObject({ code: 'fetch_failed' });
     await expect(fetchMedia('http://user:secret@127.0.0.1:1/x?token=t')).rejects.toThrow(
-      /^http:\/\/127\.0\.0\.1:1\/x failed to download \(ECONNREFUSED\)\.$/,
+      /^http:\/\/127\.0\.0\.1:1\/x failed to download \(ECONNREFUSED\)\. Check the address, or send the file itself\.$/,
     );
     for (const url of ['ftp://host/x', 'file:///etc/passwd', 'not a url', '']) {
       await expect(fetchMedia(url)).rejects.toMatchObject({ code: 'invalid_url' });

@@ -95,7 +95,11 @@ async function fetchPieces(url: string, limits: FetchLimits, sink: Sink): Promis
     }
     if (error instanceof MediaError) throw error;
     const why = errorCode(error) ?? (error instanceof Error ? error.message : String(error));
-    throw new MediaError('fetch_failed', `${shown(url)} failed to download (${why}).`, { cause: error });
+    throw new MediaError(
+      'fetch_failed',
+      `${shown(url)} failed to download (${why}). Check the address, or send the file itself.`,
+      { cause: error },
+    );
   }
 }
 
@@ -171,10 +175,10 @@ async function permittedAddress(url: URL, { allowAddress, stop }: Bounds): Promi
   if (refused !== undefined) {
     throw new MediaError(
       'address_refused',
-      `${shown(url.href)} is at ${refused}, which this server does not fetch from.`,
+      `${shown(url.href)} is at ${refused}, which this server does not fetch from. Send the file itself.`,
     );
   }
-  if (first === undefined) throw new MediaError('fetch_failed', `${shown(url.href)} failed to download (no address).`);
+  if (first === undefined) throw new Error('no address');
   return first;
 }
 
@@ -201,12 +205,13 @@ function parseUrl(text: string, base?: URL): URL {
 
 function decodeDataUrl(url: string, maxBytes: number): Uint8Array {
   const comma = url.indexOf(',');
-  if (comma < 0) throw new MediaError('invalid_url', `"${shown(url)}" is a data URL without a comma.`);
+  if (comma < 0)
+    throw new MediaError('invalid_url', `"${shown(url)}" is a data URL without a comma. Write data:TYPE;base64,BYTES.`);
   const isBase64 = /;\s*base64\s*$/i.test(url.slice(0, comma));
   // Three characters of percent code or four thirds of base64 stand for a byte at most.
   const most = (url.length - comma - 1) * (isBase64 ? 0.75 : 1);
   if (most > 3 * maxBytes + 3)
-    throw new MediaError('too_large', `A data URL has more than ${maxBytes} bytes, the limit.`);
+    throw new MediaError('too_large', `A data URL has more than ${maxBytes} bytes, the limit. Send a smaller one.`);
   const bytes = isBase64 ? decodeBase64(url.slice(comma + 1)) : decodePercent(url.slice(comma + 1));
   if (bytes.length > maxBytes) {
     throw new MediaError(
@@ -220,7 +225,7 @@ function decodeDataUrl(url: string, maxBytes: number): Uint8Array {
 function decodeBase64(text: string): Uint8Array {
   const plain = (text.includes('%') ? safeDecode(text) : text).replace(/\s+/g, '');
   if (!/^[A-Za-z0-9+/_-]*={0,2}$/.test(plain)) {
-    throw new MediaError('invalid_url', 'A data URL contains characters that are not base64.');
+    throw new MediaError('invalid_url', 'A data URL contains characters that are not base64. Encode the bytes again.');
   }
   return new Uint8Array(Buffer.from(plain, 'base64'));
 }
@@ -236,7 +241,9 @@ function safeDecode(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch (error) {
-    throw new MediaError('invalid_url', 'A data URL contains a malformed percent code.', { cause: error });
+    throw new MediaError('invalid_url', 'A data URL contains a malformed percent code. Write a percent sign as %25.', {
+      cause: error,
+    });
   }
 }
 

@@ -160,7 +160,7 @@ describe('files', () => {
     expect(codes).toEqual(['disk_full', 'disk_full', 'unwritable', 'unwritable', 'unwritable', 'unwritable']);
     expect(fileError(system('EACCES'), 'read', '/x')).toMatchObject({
       code: 'unreadable',
-      message: 'Cannot read /x: EACCES.',
+      message: 'Cannot read /x: EACCES. Check its permissions, or copy it.',
     });
     const own = new MediaError('truncated', 'two\n  lines');
     expect(fileError(own, 'read', '/x')).toBe(own);

@@ -1,7 +1,7 @@
 // The media room's door: bytes to pixels and samples, and back.
 export { readArtifactMetadata } from './artifact-metadata.js';
-export { type BlurPreset, blurControl, blurPresets, isBlurPreset } from './controls/blur.js';
-export { type EdgePreset, edgeControl, edgePresets, isEdgePreset } from './controls/edge.js';
+export { type BlurPreset, blurControl } from './controls/blur.js';
+export { type EdgePreset, edgeControl } from './controls/edge.js';
 export { mirrorIndexes } from './controls/mirror.js';
 export { type FetchedFile, type FetchedMedia, type FetchLimits, fetchMedia, fetchMediaToFile } from './fetch-media.js';
 export { type DecodeImageOptions, decodeImage, imageTypes, probeImage } from './image/decode-image.js';

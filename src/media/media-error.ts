@@ -43,7 +43,7 @@ export function fileError(error: unknown, doing: string, path: string): MediaErr
     case 'ENOENT':
       return doing === 'write'
         ? new MediaError('unwritable', `Cannot write ${path}: its folder does not exist. Create it first.`, cause)
-        : new MediaError('missing_file', `File not found: ${path}`, cause);
+        : new MediaError('missing_file', `File not found: ${path}. Check the path.`, cause);
     case 'ENOSPC':
     case 'EDQUOT':
     case 'EFBIG':
@@ -55,15 +55,15 @@ export function fileError(error: unknown, doing: string, path: string): MediaErr
     case 'EISDIR':
       return new MediaError(
         doing === 'write' ? 'unwritable' : 'unreadable',
-        `Cannot ${doing} ${path}: it is a folder.`,
+        `Cannot ${doing} ${path}: it is a folder. Name a file in it.`,
         cause,
       );
     default: {
       const why = code ?? (error instanceof Error ? error.message : String(error));
-      const remedy = doing === 'write' ? ' Choose a folder that can be written.' : '';
+      const remedy = doing === 'write' ? 'Choose a folder that can be written.' : 'Check its permissions, or copy it.';
       return new MediaError(
         doing === 'write' ? 'unwritable' : 'unreadable',
-        `Cannot ${doing} ${path}: ${why}.${remedy}`,
+        `Cannot ${doing} ${path}: ${why}. ${remedy}`,
         cause,
       );
     }

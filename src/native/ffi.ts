@@ -1,13 +1,12 @@
-// The door to the FFI package: loaded on first use, with stack sizes set before the first library.
+// The door to the FFI package: loaded on first use, with the size of its stack set before the first library.
 import { createRequire } from 'node:module';
 import type * as Koffi from 'koffi';
 import { NativeError } from './native-error.js';
 
 export type Ffi = typeof Koffi;
 
-// Runtime compilers, convolution heuristics and drivers overrun the package's defaults (2 MiB, 128 KiB for asynchronous calls).
-const syncStackBytes = 16 << 20;
-const asyncStackBytes = 8 << 20;
+// Runtime compilers, convolution heuristics and drivers overrun the package's 2 MiB.
+const stackBytes = 16 << 20;
 
 let loaded: Ffi | undefined;
 let failure: NativeError | undefined;
@@ -26,7 +25,7 @@ export function loadFfi(): Ffi {
   try {
     const koffi: unknown = createRequire(import.meta.url)('koffi');
     if (!isKoffi(koffi)) throw new TypeError('the module has neither load nor view');
-    koffi.config({ ...koffi.config(), sync_stack_size: syncStackBytes, async_stack_size: asyncStackBytes });
+    koffi.config({ ...koffi.config(), sync_stack_size: stackBytes });
     loaded = koffi;
     return koffi;
   } catch (cause) {

@@ -2,7 +2,6 @@
 export { isFfiAvailable } from './ffi.js';
 export {
   type ArgumentType,
-  callAsync,
   type NativeFunction,
   type NativeLibrary,
   type OpenOptions,

@@ -44,11 +44,10 @@ export type ResultType = keyof ResultTypes;
 
 type Values<A extends readonly ArgumentType[]> = { [K in keyof A]: ArgumentTypes[A[K]] };
 
-/** A declared C function: call it, or use `callAsync` to run it on a thread of the FFI package's pool. */
-export interface NativeFunction<R extends ResultType, A extends readonly ArgumentType[]> {
-  (...args: Values<A>): ResultTypes[R];
-  async(...args: [...Values<A>, (error: Error | null, result: ResultTypes[R]) => void]): void;
-}
+/** A declared C function. */
+export type NativeFunction<R extends ResultType, A extends readonly ArgumentType[]> = (
+  ...args: Values<A>
+) => ResultTypes[R];
 
 /** An opened shared library. It is never unloaded. */
 export interface NativeLibrary {
@@ -112,12 +111,20 @@ function pinLibrary(name: string): void {
   if (dlopen(name, keepFlags) === null) throw new NativeError(dlerror() ?? `dlopen of ${name} failed`);
 }
 
+// A library that is there may still lack one of its own: then the loader names that one instead.
+const isAbsent = (name: string, reason: string) =>
+  reason
+    .replace('Failed to load shared library: ', '')
+    .replace(`${name}: `, '')
+    .startsWith('cannot open shared object file: No such file');
+
 /**
  * Opens the first of the given names or paths that loads.
- * @throws NativeError listing every name with its reason when none does.
+ * @throws NativeError listing every name when none does: those that are not there, and the others with their reasons.
  */
 export function openLibrary(names: string | readonly string[], options: OpenOptions = {}): NativeLibrary {
   const ffi = loadFfi();
+  const absent: string[] = [];
   const reasons: string[] = [];
   for (const name of typeof names === 'string' ? [names] : names) {
     try {
@@ -125,21 +132,10 @@ export function openLibrary(names: string | readonly string[], options: OpenOpti
       return wrapLibrary(name, ffi.load(name));
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      reasons.push(reason.includes(name) ? reason : `${name}: ${reason}`);
+      if (isAbsent(name, reason)) absent.push(name);
+      else reasons.push(reason.includes(name) ? reason : `${name}: ${reason}`);
     }
   }
+  if (absent.length > 0) reasons.push(`not found: ${absent.join(', ')}`);
   throw new NativeError(`no library could be opened (${reasons.join('; ') || 'no name was given'})`);
-}
-
-/** Runs a declared function off the main thread. Memory given by address must outlive the call; typed arrays are kept alive. */
-export function callAsync<R extends ResultType, A extends readonly ArgumentType[]>(
-  target: NativeFunction<R, A>,
-  ...args: Values<A>
-): Promise<ResultTypes[R]> {
-  return new Promise((resolve, reject) => {
-    target.async(...args, (error, result) => {
-      if (error === null) resolve(result);
-      else reject(error);
-    });
-  });
 }

@@ -1,17 +1,17 @@
 // The whole flow from a plan to its result: text, conditions, noise, denoise, decode; chunk by chunk.
 
-import { uploadFloats } from '../backend/index.js';
+import { OutOfMemoryError, uploadFloats } from '../backend/index.js';
 import type { Tiling } from '../models/wan-vae/index.js';
 import { NoiseGenerator } from '../schedulers/index.js';
 import { actionRows } from './conditioning/action-target.js';
-import { type PixelFrames, prepareChunk } from './conditioning/chunk-conditions.js';
+import { type ComputedMap, type PixelFrames, prepareChunk } from './conditioning/chunk-conditions.js';
 import { type Chunk, planChunks } from './conditioning/chunks.js';
 import { buildConditioning } from './conditioning/conditioning.js';
-import { prefillPrompts } from './conditioning/text.js';
+import { holdPrompts } from './conditioning/text.js';
 import { downloadFloats, type HostLatents } from './conditioning/vision-source.js';
 import { decodeSound, decodeVision } from './decode/decode.js';
 import { resultFrames } from './decode/output.js';
-import { type DenoiseStep, denoise } from './denoise/denoise.js';
+import { denoise } from './denoise/denoise.js';
 import { recordStart, recordStep } from './denoise/record-step.js';
 import type { Recorder } from './denoise/recorder.js';
 import { makeSchedule, type Schedule } from './denoise/schedule.js';
@@ -22,12 +22,15 @@ import type { PlanInputs } from './inputs.js';
 import type { Networks } from './networks.js';
 import type { Plan } from './plan-types.js';
 import { ChunkPreviews, type Previewer } from './preview/previewer.js';
+import { RunCaches } from './run-caches.js';
 
 export interface GenerateOptions {
   /** Stops between steps and between decoded windows by throwing the signal's reason. */
   readonly signal?: AbortSignal;
   /** Also report final latents. */
   readonly latents?: boolean;
+  /** Also report the control maps that are made from the input clip. */
+  readonly controls?: boolean;
   /** Decode no frames. */
   readonly skipFrames?: boolean;
   /** Decode frames by tiles: less memory, slightly other pixels. */
@@ -37,6 +40,10 @@ export interface GenerateOptions {
   readonly previewer?: Previewer | undefined;
   /** Instead of the seed's generator. */
   readonly noise?: NoiseSource;
+  /** Serves this run, and is filled by it for later ones; nothing outlives the run where absent. */
+  readonly caches?: RunCaches | undefined;
+  /** Runs one step of the plan, records the others, and decodes what that gives. */
+  readonly isWarmUp?: boolean;
 }
 
 /**
@@ -49,6 +56,24 @@ export async function* generate(
   inputs: PlanInputs,
   options: GenerateOptions = {},
 ): AsyncGenerator<GenerationEvent, void> {
+  using own = options.caches ? null : RunCaches.none();
+  const caches = options.caches ?? (own as RunCaches);
+  try {
+    yield* runChunks(plan, networks, inputs, { ...options, caches });
+  } catch (error) {
+    // Whoever tries again, or something smaller, has all room.
+    if (error instanceof OutOfMemoryError) caches.giveBack();
+    throw error;
+  }
+}
+
+async function* runChunks(
+  plan: Plan,
+  networks: Networks,
+  inputs: PlanInputs,
+  options: GenerateOptions & { readonly caches: RunCaches },
+): AsyncGenerator<GenerationEvent, void> {
+  const { caches } = options;
   const schedule = makeSchedule(plan);
   const noise = options.noise ?? new NoiseGenerator(plan.seed);
   const chunks = planChunks(plan, networks.vae.config.temporalFactor);
@@ -60,24 +85,27 @@ export async function* generate(
   });
   options.signal?.throwIfAborted();
   yield phase('text', 0);
-  using texts = prefillPrompts(networks, plan);
+  using texts = holdPrompts(networks, plan, caches.texts);
+  yield { type: 'text', ...texts.counts };
   let tail: PixelFrames | null = null;
   for (const chunk of chunks) {
     options.signal?.throwIfAborted();
     yield phase('encode', chunk.index);
     const recorder = options.recorder ?? null;
     const prepared = await prepareChunk(networks, plan, { chunk, inputs, tail, recorder });
+    if (options.controls) yield* reportControls(plan, chunk, prepared.computed);
     yield phase('denoise', chunk.index);
     using conditioning = buildConditioning(networks, plan, prepared.conditions, texts, schedule.timesteps);
     const target = conditioning.targets[0] as Target;
     const of = { chunk, chunks: chunks.length, steps: schedule.table.steps, target };
     const previews = options.previewer ? new ChunkPreviews(options.previewer, of) : null;
-    const run: ChunkRun = { plan, networks, options, schedule, noise, previews, chunk, chunks: chunks.length };
+    const run: ChunkRun = { plan, networks, options, caches, schedule, noise, previews, chunk, chunks: chunks.length };
     const latents = yield* denoiseChunk(run, conditioning);
     yield* reportLatents(run, conditioning.targets, latents);
     yield phase('decode', chunk.index);
-    tail = yield* decodeChunk(run, latents[0] as HostLatents, prepared.panels);
+    // Before the frames: who encodes them as they come needs their sound then.
     yield* reportSoundAndActions(run, conditioning.targets, latents);
+    tail = yield* decodeChunk(run, latents[0] as HostLatents, prepared.panels);
   }
 }
 
@@ -85,6 +113,7 @@ interface ChunkRun {
   readonly plan: Plan;
   readonly networks: Networks;
   readonly options: GenerateOptions;
+  readonly caches: RunCaches;
   readonly schedule: Schedule;
   readonly noise: NoiseSource;
   readonly previews: ChunkPreviews | null;
@@ -96,32 +125,32 @@ async function* denoiseChunk(
   run: ChunkRun,
   conditioning: ReturnType<typeof buildConditioning>,
 ): AsyncGenerator<GenerationEvent, HostLatents[]> {
-  const { plan, networks, options, schedule, noise, chunk, chunks } = run;
-  const { targets, branches, hasControls } = conditioning;
+  const { plan, networks, options, caches, schedule, noise, chunk, chunks } = run;
+  const { targets } = conditioning;
   passDraws(targets, noise, plan.draw * (1 + (schedule.table.stochastic ? schedule.table.steps : 0)));
   const latents = initialLatents(targets, noise);
   if (options.recorder) recordStart(options.recorder, chunk.index, conditioning, latents);
   const input = {
-    targets,
-    branches,
-    hasControls,
+    conditions: conditioning,
     schedule,
     latents,
     guidance: plan.guidance,
     skip: skipTable(plan.skip, schedule.sigmas, schedule.table.steps),
+    skipMode: plan.skip.mode,
+    reuse: plan.reuse,
     noise,
     keepBranchVelocities: options.recorder !== undefined,
+    isWarmUp: options.isWarmUp ?? false,
   };
   const { steps } = schedule.table;
-  let last: DenoiseStep | null = null;
-  for await (const done of denoise(networks, input)) {
+  for await (const done of denoise(networks, input, caches.sessions)) {
     if (options.recorder) await recordStep(networks.backend, options.recorder, { chunk: chunk.index, targets, done });
-    yield { type: 'step', step: done.step + 1, steps, chunk: chunk.index, chunks, skipped: done.skipped };
+    const { skipped, passes } = done;
+    yield { type: 'step', step: done.step + 1, steps, chunk: chunk.index, chunks, skipped, passes };
     const preview = await run.previews?.ofStep(done);
     if (preview) yield preview;
     options.signal?.throwIfAborted();
-    if (done.step === steps - 1) last = done;
-    if (last) return await Promise.all(last.samples.map((sample) => downloadFloats(networks.backend, sample)));
+    if (done.isLast) return await Promise.all(done.samples.map((sample) => downloadFloats(networks.backend, sample)));
   }
   throw new Error(`the denoise loop ended before step ${steps}`);
 }
@@ -183,6 +212,19 @@ class TailFrames {
       at += part.length;
     }
     return { count: this.count, values };
+  }
+}
+
+/** The part of each computed map that lies beside this chunk's part of the result. */
+function* reportControls(
+  { canvas }: Plan,
+  { overlap, adds }: Chunk,
+  maps: readonly ComputedMap[],
+): Generator<GenerationEvent> {
+  const size = canvas.width * canvas.height * 3;
+  for (const { kind, data } of maps) {
+    const shown = data.subarray(overlap * size, (overlap + adds) * size);
+    yield { type: 'control', kind, data: shown, count: adds, ...canvas };
   }
 }
 

@@ -95,6 +95,29 @@ export interface PlannedTransfer {
   readonly shareTemporalPositions: boolean;
 }
 
+/** Skips steps at which what the network reads has changed little since the last computed one. */
+export interface PlannedStepCache {
+  /** What is measured: the first layer's input, or the latents behind a filter for noise. */
+  readonly kind: 'teacache' | 'seacache';
+  /** Steps are skipped until the relative changes add up to this. */
+  readonly threshold: number;
+  /** Steps at the start that are always computed. */
+  readonly warmupSteps: number;
+  /** Most skipped steps in a row. */
+  readonly maxConsecutive: number;
+  /** Rescales a change before it is added, highest power first; empty for none. */
+  readonly coefficients: readonly number[];
+  /** Seacache: the signal's power falls as frequency to the minus this. */
+  readonly power: number;
+}
+
+/** Work that is left out where an earlier result stands in for it. */
+export interface PlannedReuse {
+  readonly stepCache: PlannedStepCache | null;
+  /** Guidance is computed at every so many steps; 1: at all. */
+  readonly guidanceEvery: number;
+}
+
 export interface Plan {
   readonly version: 1;
   readonly task: Task;
@@ -120,6 +143,7 @@ export interface Plan {
   readonly action: PlannedAction | null;
   readonly transfer: PlannedTransfer | null;
   readonly skip: { readonly steps: readonly number[]; readonly mode: SkipMode };
+  readonly reuse: PlannedReuse;
   readonly inputs: readonly PlannedInput[];
 }
 

@@ -204,6 +204,11 @@ describe('sampling', () => {
     ['skip_steps contains 0', { skipSteps: [0] }],
     ['skip_steps contains 5; steps are counted from 0 to 4', { steps: 5, skipSteps: [5] }],
     ['skip_steps contains 1.5', { skipSteps: [1.5] }],
+    ['step_cache_threshold is -1', { stepCache: { kind: 'teacache', threshold: -1 } }],
+    ['step_cache_warmup is 1.5', { stepCache: { kind: 'teacache', warmupSteps: 1.5 } }],
+    ['step_cache.max_consecutive is 0', { stepCache: { kind: 'seacache', maxConsecutive: 0 } }],
+    ['step_cache.coefficients has 9 entries', { stepCache: { kind: 'teacache', coefficients: Array(9).fill(1) } }],
+    ['guidance_cache_every is 0', { guidanceEvery: 0 }],
     ['max_sequence_length is 0', { maxSequenceLength: 0 }],
   ])('refuses: %s', (part, request) => {
     expect(refusalOf(request).message).toContain(part);
@@ -214,6 +219,16 @@ describe('sampling', () => {
       steps: [3, 7],
       mode: 'extrapolate',
     });
+  });
+
+  it('reuses nothing unless asked, and then keeps the first third of the steps', () => {
+    expect(planOf({}).reuse).toEqual({ stepCache: null, guidanceEvery: 1 });
+    expect(planOf({ steps: 35, stepCache: { kind: 'seacache' }, guidanceEvery: 2 }).reuse).toEqual({
+      stepCache: { kind: 'seacache', threshold: 0.25, warmupSteps: 12, maxConsecutive: 2, coefficients: [], power: 3 },
+      guidanceEvery: 2,
+    });
+    const warnings = warningsOf({ steps: 4, stepCache: { kind: 'teacache', warmupSteps: 3 } });
+    expect(warnings.map(({ message }) => message)).toEqual([expect.stringContaining('step_cache skips nothing')]);
   });
 
   it('follows the settings of a reference', () => {

@@ -7,7 +7,7 @@ import { chooseTask } from './plan/choose-task.js';
 import { planCondition, planFps, planFrames, planSound } from './plan/clip.js';
 import { hashJson } from './plan/plan-hash.js';
 import { collectWarnings, refuse, type Warn, wholeNumber } from './plan/ranges.js';
-import { planSampling } from './plan/sampling.js';
+import { planSampling } from './plan/sampling/sampling.js';
 import { checkSize, freeSize } from './plan/sizes.js';
 import { planTransfer, type TransferPlan } from './plan/transfer.js';
 import type { Plan, PlannedInput, PlannedPrompt, PlanWarning } from './plan-types.js';

@@ -17,6 +17,15 @@ export type Task = (typeof tasks)[number];
 export const hintKinds = ['edge', 'blur', 'depth', 'seg', 'wsm'] as const;
 export type HintKind = (typeof hintKinds)[number];
 
+/** Hints whose map can be made from the input clip. */
+export const computedKinds = ['edge', 'blur'] as const;
+export type ComputedKind = (typeof computedKinds)[number];
+
+/** Whether a hint's map can be made from the input clip. */
+export function isComputedKind(kind: HintKind): kind is ComputedKind {
+  return computedKinds.some((computed) => computed === kind);
+}
+
 export type ControlPreset = 'none' | 'very_low' | 'low' | 'medium' | 'high' | 'very_high';
 export type NegativeMetadataMode = 'none' | 'same' | 'inverse';
 export type ViewPoint = 'ego_view' | 'third_person_view' | 'wrist_view' | 'concat_view';
@@ -66,6 +75,16 @@ export type Interval = readonly [low: number, high: number];
 /** How skipped denoise steps get their velocity. */
 export type SkipMode = 'hold' | 'extrapolate';
 
+/** Skips steps at which little has changed; see `PlannedStepCache`. */
+export interface StepCacheRequest {
+  readonly kind: 'teacache' | 'seacache';
+  readonly threshold?: number;
+  readonly warmupSteps?: number;
+  readonly maxConsecutive?: number;
+  readonly coefficients?: readonly number[];
+  readonly power?: number;
+}
+
 /** Sampler and prompt settings of a reference implementation; only the parity command sets them. */
 export interface ReferenceSettings {
   readonly grid?: 'native' | 'linspace';
@@ -112,5 +131,8 @@ export interface GenerationRequest {
   readonly action?: ActionRequest;
   readonly skipSteps?: readonly number[];
   readonly skipMode?: SkipMode;
+  readonly stepCache?: StepCacheRequest;
+  /** Guidance is computed at every so many steps. */
+  readonly guidanceEvery?: number;
   readonly reference?: ReferenceSettings;
 }

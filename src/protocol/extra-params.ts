@@ -2,6 +2,7 @@
 // same name. Single values are here; what has an inner form is in structured-params.ts.
 import Type from 'typebox';
 import { flag } from './flag.js';
+import { taskNames } from './task-table.js';
 
 const words = <const Values extends string[]>(values: [...Values], description: string) =>
   Type.Optional(Type.Enum(values, { description }));
@@ -23,22 +24,10 @@ const promptParams = {
 
 const samplingParams = {
   task: Type.Optional(
-    Type.Enum(
-      [
-        'text-to-image',
-        'text-to-video',
-        'image-to-video',
-        'video-to-video',
-        'transfer',
-        'policy',
-        'forward-dynamics',
-        'inverse-dynamics',
-      ],
-      {
-        ...flag('task', 'TASK'),
-        description: 'What to do, where the inputs leave a choice: text-to-image, text-to-video, image-to-video, …',
-      },
-    ),
+    Type.Enum([...taskNames], {
+      ...flag('task', 'TASK'),
+      description: 'What to do, where the inputs leave a choice: text-to-image, text-to-video, image-to-video, …',
+    }),
   ),
   noise_index: Type.Optional(
     Type.Integer({
@@ -47,9 +36,30 @@ const samplingParams = {
       description: 'Which of several pictures of one seed, from 0: picture i of a request with n.',
     }),
   ),
-  skip_mode: words(
-    ['hold', 'extrapolate'],
-    'Velocity of the steps in skip_steps: the last one, or extrapolated from two.',
+  skip_mode: words(['hold', 'extrapolate'], 'Velocity of skipped steps: the last one, or extrapolated from two.'),
+  step_cache_threshold: Type.Optional(
+    Type.Number({
+      ...flag('step-cache-threshold', 'X'),
+      minimum: 0,
+      maximum: 100,
+      description: 'Steps are skipped until what they read has changed by this much in all.',
+    }),
+  ),
+  step_cache_warmup: Type.Optional(
+    Type.Integer({
+      ...flag('step-cache-warmup', 'N'),
+      minimum: 0,
+      maximum: 200,
+      description: 'Steps at the start that a step cache never skips; a third of them where absent.',
+    }),
+  ),
+  guidance_cache_every: Type.Optional(
+    Type.Integer({
+      ...flag('guidance-cache-every', 'N'),
+      minimum: 1,
+      maximum: 200,
+      description: 'Compute guidance at every so many steps, and add in between what it last added.',
+    }),
   ),
   resolution: Type.Optional(
     Type.Enum(['256', '480', '704', '720'], {
@@ -121,5 +131,13 @@ const actionParams = {
   actions_only: Type.Optional(Type.Boolean({ description: 'Decode no video: only the actions are wanted.' })),
 };
 
-/** Extra parameters that are one number, word, text or switch, by their wire names. */
+/** Extra parameters that are one number, word, text or switch, by what they are about. */
+export const extraParamGroups = {
+  prompt: promptParams,
+  sampling: samplingParams,
+  transfer: transferParams,
+  action: actionParams,
+};
+
+/** The same by their wire names. */
 export const extraParams = { ...promptParams, ...samplingParams, ...transferParams, ...actionParams };

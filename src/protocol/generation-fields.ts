@@ -86,7 +86,7 @@ export const generationFields = {
   seed: Type.Optional(
     Type.Integer({
       ...flag('seed', 'N'),
-      minimum: Number.MIN_SAFE_INTEGER,
+      minimum: 0,
       maximum: Number.MAX_SAFE_INTEGER,
       description: 'Seed of the noise; drawn and reported when not given.',
     }),

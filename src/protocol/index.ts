@@ -11,7 +11,7 @@ export {
 export { OrreryClientError } from './client/client-error.js';
 export type { FollowEventsOptions } from './client/follow-events.js';
 export { readEvents, type ServerEvent } from './client/read-events.js';
-export { extraParams } from './extra-params.js';
+export { extraParamGroups, extraParams } from './extra-params.js';
 export { descriptionOf, type Flag, flagOf } from './flag.js';
 export { generationFields, guidanceLimit, stepLimit } from './generation-fields.js';
 export { aliases, knownNames, unavailableNames, unusedNames } from './known-names.js';
@@ -21,3 +21,14 @@ export { type ErrorCode, errorStatus, RequestError } from './request-error.js';
 export * from './responses/index.js';
 export { ExtraParams, ImageRequest, VideoRequest } from './route-requests.js';
 export { hintParams, structuredParams } from './structured-params.js';
+export {
+  type HintName,
+  hintNames,
+  type InputRole,
+  isHintName,
+  isTaskName,
+  type TaskName,
+  type TaskTraits,
+  taskNames,
+  traitsOf,
+} from './task-table.js';

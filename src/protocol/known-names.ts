@@ -38,7 +38,7 @@ export const unusedNames: ReadonlySet<string> = new Set([
 
 /** Parameters that would change the result and are not available; giving one is an error rather than a surprise. */
 export const unavailableNames: Readonly<Record<string, string>> = {
-  lora: 'adapters are not available; merge it into a checkpoint and give that as model',
+  lora: 'adapters of single requests are not available; start with --lora-path, which applies one to all',
   enable_frame_interpolation: 'frame interpolation is not available; ask for more frames',
   timeline_guides: 'this model does not support timeline guides',
   guide_files: 'this model does not support timeline guides',

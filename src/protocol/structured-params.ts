@@ -68,6 +68,29 @@ export const structuredParams = {
   control_guidance_interval: interval('Timesteps at which control guidance is on: [low, high], both included.'),
   condition_frame_indexes_vision: indexes('Latent frames that the reference clip fixes: 0, "0,1" or [0, 1].'),
   skip_steps: indexes('Denoise steps, from 0, that reuse a velocity instead of running the network.'),
+  step_cache: Type.Optional(
+    Type.Unsafe<unknown>({
+      ...flag('step-cache', 'KIND'),
+      anyOf: [
+        { enum: ['none', 'teacache', 'seacache', 'tea_cache', 'sea_cache'] },
+        { type: 'string', pattern: '^ *[{]' },
+        {
+          type: 'object',
+          properties: {
+            kind: { enum: ['none', 'teacache', 'seacache', 'tea_cache', 'sea_cache'] },
+            threshold: { type: 'number', minimum: 0 },
+            warmup_steps: { type: 'integer', minimum: 0 },
+            max_consecutive: { type: 'integer', minimum: 1 },
+            residual_order: { enum: [0, 1] },
+            power_exp: { type: 'number' },
+            coefficients: { type: 'array', items: { type: 'number' } },
+          },
+          required: ['kind'],
+        },
+      ],
+      description: 'Skip steps at which little has changed: teacache, seacache, none, or an object with settings.',
+    }),
+  ),
   ...hintParams,
   action: Type.Optional(
     Type.Unsafe<unknown>({

@@ -4,6 +4,7 @@ import swagger from '@fastify/swagger';
 import { type FastifyBaseLogger, type FastifyInstance, type FastifyRequest, fastify, LogController } from 'fastify';
 import { packageVersion } from '../engine/index.js';
 import { RequestError } from '../protocol/index.js';
+import { AllowedMethods } from './allowed-methods.js';
 import { registerBodies } from './bodies/read-body.js';
 import { addJobRoutes } from './gallery/job-routes.js';
 import { addUploadRoute } from './gallery/upload-route.js';
@@ -59,17 +60,18 @@ export async function createApp(context: ServerContext, log: Logger): Promise<Fa
     context.metrics.refused(describeError(error).reason);
     return sendError(request, reply, error);
   });
-  app.setNotFoundHandler((request, reply) =>
-    sendError(
-      request,
-      reply,
-      new RequestError(
-        'not_found',
-        null,
-        `There is no ${request.method} ${request.url.split('?')[0]?.slice(0, 200)}; GET /docs lists what there is.`,
-      ),
-    ),
-  );
+  const allowed = new AllowedMethods(app);
+  app.setNotFoundHandler((request, reply) => {
+    const [path = ''] = request.url.split('?');
+    const methods = allowed.of(path);
+    const isKnown = methods.length > 0;
+    if (isKnown) reply.header('allow', methods.join(', '));
+    const what = `There is no ${request.method} ${path.slice(0, 200)}`;
+    const error = isKnown
+      ? new RequestError('method_not_allowed', null, `${what}; it takes ${methods.join(', ')}.`)
+      : new RequestError('not_found', null, `${what}; GET /docs lists what there is.`);
+    return sendError(request, reply, error);
+  });
   await registerBodies(app, bodyLimits(settings.inputs));
   addHooks(app, context);
   requireKeys(app, new ApiKeys(settings.apiKeys), (request) => isSignedContent(request, context.tokens));
@@ -130,7 +132,7 @@ function addHooks(app: FastifyInstance, { settings, metrics }: ServerContext): v
       .header('access-control-allow-methods', 'GET, HEAD, POST, DELETE, OPTIONS')
       .header(
         'access-control-allow-headers',
-        'authorization, content-type, idempotency-key, last-event-id, range, x-request-id',
+        'authorization, content-type, idempotency-key, last-event-id, range, x-orrery-deadline, x-orrery-priority, x-request-id',
       )
       .header('access-control-max-age', '86400')
       .code(204)

@@ -45,7 +45,7 @@ function hash(key: string): Buffer {
 export function requireKeys(app: FastifyInstance, keys: ApiKeys, isSigned: (request: FastifyRequest) => boolean): void {
   if (!keys.isRequired) return;
   app.addHook('onRequest', async (request) => {
-    if (!/^\/v1(?:\/|$|\?)/.test(request.url) || request.method === 'OPTIONS') return;
+    if (!isGuarded(request) || request.method === 'OPTIONS') return;
     const [, key] = /^Bearer +(\S+)\s*$/i.exec(request.headers.authorization ?? '') ?? [];
     const owner = key === undefined ? null : keys.ownerOfKey(key);
     if (owner !== null) {
@@ -55,4 +55,9 @@ export function requireKeys(app: FastifyInstance, keys: ApiKeys, isSigned: (requ
     if (key === undefined && isSigned(request)) return;
     throw new RequestError('unauthorized', null, 'Give a valid API key, as the header Authorization: Bearer KEY.');
   });
+}
+
+/** By the route that was found: an address may spell its path in several ways. What is no route tells nothing without a key either. */
+function isGuarded({ routeOptions, url }: FastifyRequest): boolean {
+  return [routeOptions.url ?? '', url].some((path) => /^\/v1(?:\/|$|\?)/.test(path));
 }

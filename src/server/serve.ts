@@ -2,6 +2,7 @@
 import type { AddressInfo } from 'node:net';
 import { availableParallelism } from 'node:os';
 import type { FastifyInstance } from 'fastify';
+import { checkDeviceOptions } from '../engine/checkpoint/check-options.js';
 import { type EngineConfig, readConfig } from '../engine/index.js';
 import { type JobEngine, openJobEngine } from '../engine/jobs/open-job-engine.js';
 import type { JsonObject } from '../engine/jobs/types.js';
@@ -15,8 +16,11 @@ import { type Logger, type LogTarget, openLog } from './operation/logging.js';
 import { type MetricSources, openMetrics } from './operation/metrics.js';
 import { openTracing } from './operation/tracing.js';
 import { watchJobs } from './operation/watch-jobs.js';
+import { deviceOptions } from './options/device-settings.js';
+import { reuseOptions } from './options/reuse-settings.js';
 import type { ServeSettings } from './options/settings.js';
 import { openForecast } from './planning/forecast.js';
+import { checkDefaults } from './requests/check-defaults.js';
 import type { ServerContext } from './server-context.js';
 
 /** What a server may be given besides its settings. */
@@ -46,11 +50,17 @@ export interface RunningServer {
 export async function serve(settings: ServeSettings, options: ServeOptions = {}): Promise<RunningServer> {
   const log = openLog(settings.logLevel, options.logTarget);
   for (const note of options.notes ?? []) log.warn(note);
+  checkDefaults(settings.defaultParams);
   const config = options.config ?? readConfig();
-  const device = chooseDevice(settings.device ?? config.device);
+  const { refusalOnCpu, cudaLibraries = [], ...choices } = settings.deviceSettings;
+  const device = chooseDevice(settings.device ?? config.device, [...cudaLibraries, ...config.libraryRoots]);
+  if (device === 'cpu' && refusalOnCpu !== null) throw refusalOnCpu;
+  checkDeviceOptions(device, choices);
   const parts = settings.soundTokenizerPath === null ? {} : { sound_tokenizer: settings.soundTokenizerPath };
   const { model, revision } = settings;
-  const planner = await Planner.open({ model, revision, parts, config });
+  const memory = { ...choices, dtype: choices.dtype ?? config.dtype };
+  const { synthetic, lora } = choices;
+  const planner = await Planner.open({ model, revision, parts, synthetic, lora, config, device, memory });
   try {
     return await open(settings, { planner, log, config, device });
   } catch (error) {
@@ -123,7 +133,7 @@ async function open(settings: ServeSettings, { planner, log, config, device }: O
   } catch (error) {
     stopWatching();
     await closeAll(app, engine, inspector);
-    throw error;
+    throw describePortError(error, settings);
   }
   supervisor.start();
   const url = addressOf(app);
@@ -145,9 +155,28 @@ async function open(settings: ServeSettings, { planner, log, config, device }: O
       stopWatching();
       await closeAll(app, engine, inspector);
       planner[Symbol.dispose]();
+      await tracing.flush();
       log.info('server has ended');
     },
   };
+}
+
+/** What the operating system says of an address, with what helps. */
+function describePortError(error: unknown, { host, port }: ServeSettings): unknown {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  const cause = { cause: error };
+  switch (code) {
+    case 'EADDRINUSE':
+      return new Error(`port ${port} of ${host} is taken by another program; end it, or give another --port`, cause);
+    case 'EACCES':
+      return new Error(`port ${port} of ${host} may not be opened by this user; give a --port above 1023`, cause);
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+    case 'EAI_AGAIN':
+      return new Error(`${host} is no address of this machine (${code}); give another --host`, cause);
+    default:
+      return error;
+  }
 }
 
 async function closeAll(app: FastifyInstance, engine: JobEngine, inspector: MediaInspector): Promise<void> {
@@ -168,6 +197,8 @@ function workerOptions(settings: ServeSettings, config: EngineConfig): JsonObjec
     ...(revision === undefined ? {} : { revision }),
     ...(soundTokenizerPath === null ? {} : { parts: { sound_tokenizer: soundTokenizerPath } }),
     threads: threads ?? config.threads ?? cores,
+    ...deviceOptions(settings.deviceSettings),
+    ...reuseOptions(settings.reuse),
     // What nobody has judged yet is shown to nobody.
     previewSteps: checksFrames(settings) ? 0 : settings.previewSteps,
     ...(checksFrames(settings) ? frameGuardOptions(settings.guard) : {}),

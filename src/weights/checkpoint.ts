@@ -25,6 +25,13 @@ export interface CheckpointPart extends Disposable {
   file(name: string): string;
 }
 
+/** A merged adapter, wherever it lay. */
+export interface MergedLora {
+  /** Of its contents, in hex. */
+  readonly sha256: string;
+  readonly scale: number;
+}
+
 /** An opened checkpoint. Disposing of it closes every part's files; views read from them stay valid. */
 export interface Checkpoint extends Disposable {
   /** Absolute path of the folder, or of the single file. */
@@ -32,6 +39,8 @@ export interface Checkpoint extends Disposable {
   readonly index: ModelIndex;
   /** Parts that are there, in the order of model_index.json. */
   readonly partNames: readonly string[];
+  /** The adapter that is merged into its transformer as that is read; absent where there is none. */
+  readonly lora?: MergedLora;
   /** Whether the part's files are there. */
   has(part: string): boolean;
   /** Opens a part. @throws CheckpointError when it is missing or has no configuration. */

@@ -3,6 +3,7 @@ export {
   type Checkpoint,
   type CheckpointOptions,
   type CheckpointPart,
+  type MergedLora,
   openCheckpoint,
 } from './checkpoint.js';
 export { CheckpointError, WeightError } from './errors.js';
@@ -17,7 +18,9 @@ export {
   type PullProgress,
   pullRepository,
 } from './hub/pull.js';
-export { type LoraAdapter, mergeLora, openLora } from './lora.js';
+export { mergeLora } from './lora/merge-lora.js';
+export { mergeIntoCheckpoint } from './lora/merged-checkpoint.js';
+export { type LoraAdapter, openLora } from './lora/open-lora.js';
 export type { ModelIndex } from './model-index.js';
 export { createWeightReader, type ReaderOptions, type WeightReader } from './reader.js';
 export { type ResolvedCheckpoint, resolveCheckpoint } from './resolve-checkpoint.js';

@@ -49,7 +49,7 @@ export async function resolveCheckpoint(pathOrId: string, options: PullOptions):
 }
 
 /** The first thing a checkpoint folder lacks for generation, or undefined when it is complete. */
-export function describeIncomplete(folder: string): string | undefined {
+function describeIncomplete(folder: string): string | undefined {
   if (!existsSync(join(folder, 'model_index.json'))) return 'model_index.json';
   try {
     for (const part of readModelIndex(folder).parts.keys()) {

@@ -1,5 +1,8 @@
 // The doors behind the web page, driven by the typed client: plans, uploads, jobs of every kind, lists, status, keys.
 import { Buffer } from 'node:buffer';
+import { createHash } from 'node:crypto';
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import sharp from 'sharp';
 import { Value } from 'typebox/value';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -263,4 +266,38 @@ test('the doors are documented', async () => {
       '/v1/status',
     ]),
   );
+});
+
+test('control maps that the server makes are files of the job, at addresses of their own', {
+  timeout: 60_000,
+}, async () => {
+  const kept = () => readdirSync(join(server.folder, 'store', 'artifacts')).sort();
+  const before = kept();
+  const source = await finished((await client.createJob(clip)).id);
+  const { file_id } = await client.upload(await client.jobContent(source.id));
+  const extra_params = { task: 'transfer', edge: true, blur: true, num_video_frames_per_chunk: 5 };
+  const { id } = await client.createJob({ ...clip, video_reference: { file_id }, extra_params });
+  const job = await finished(id);
+  checked(Job, job);
+  const controls = job.artifacts.filter(({ variant }) => variant.startsWith('control_'));
+  expect(controls.map(({ variant, media_type }) => `${variant} ${media_type}`)).toEqual([
+    'control_blur video/mp4',
+    'control_edge video/mp4',
+  ]);
+  for (const { variant, url, bytes, sha256 } of controls) {
+    expect(url).toMatch(new RegExp(`^/v1/jobs/${id}/content\\?variant=${variant}&token=`));
+    const answer = await fetchPath(url);
+    expect(answer.headers.get('content-disposition')).toBe(`attachment; filename="${id}_${variant}.mp4"`);
+    const body = Buffer.from(await answer.arrayBuffer());
+    expect([answer.status, body.length, createHash('sha256').update(body).digest('hex')]).toEqual([200, bytes, sha256]);
+    // The same file by the other route, in part, for whoever has a key.
+    const path = `/v1/videos/${id}/content?variant=${variant}`;
+    expect((await fetchPath(path)).status).toBe(401);
+    const headers = { authorization: 'Bearer first', range: 'bytes=4-7' };
+    const part = await fetchPath(path, { headers });
+    expect([part.status, await part.text()]).toEqual([206, 'ftyp']);
+  }
+  for (const done of [source.id, id]) await client.deleteJob(done);
+  expect((await fetchPath(controls[0]?.url ?? '')).status).toBe(404);
+  expect(kept()).toEqual(before);
 });

@@ -42,6 +42,9 @@ describe('settings', { timeout: 60_000 }, () => {
       ['--enable-layerwise-offload'],
       /--enable-layerwise-offload is not available: weights of the CPU device are mapped files/,
     ],
+    [['--dtype', 'bf16'], /--dtype takes f32 only, got "bf16": the CPU device computes in/],
+    [['--fp8-attention'], /--fp8-attention is not available: the CPU device computes in/],
+    [['--device', 'cuda', '--fp8-fast-accumulation'], /says nothing without FP8 products; add --quantization fp8/],
     [['--stage-overrides', '{"1":{}}'], /--stage-overrides: there is no stage 1/],
     [['--stage-overrides', '{'], /--stage-overrides is not valid JSON/],
     [['--api-key-file', 'none'], /--api-key-file none cannot be read/],
@@ -152,6 +155,7 @@ test('parameters of the server are where requests start from', { timeout: 60_000
       '{"0":{"num_inference_steps":3,"size":"96x96","num_frames":5}}',
       '--flow-shift',
       '4',
+      '--vae-use-tiling',
       '--guardrail-blocklist',
       blocklist(),
     ],
@@ -163,6 +167,8 @@ test('parameters of the server are where requests start from', { timeout: 60_000
   const text = Buffer.from(await (await client.content(id)).arrayBuffer()).toString('latin1');
   expect(text).toContain('"flowShift":4');
   expect(text).toContain('"steps":3');
+  // What is said of the device arrives at the process that has it.
+  expect(text).toMatch(/"device":"cpu[^"]*, tiled decoder"/);
   expect(text).toContain('"canvas":{"width":96,"height":96}');
   await expect(client.createVideo({ prompt: 'A gizmotron at work.' })).rejects.toMatchObject({
     reason: 'prompt_blocked',

@@ -85,7 +85,16 @@ describe('the server itself', () => {
       status: 501,
       reason: 'not_implemented',
     });
-    expect((await readFailure(await get('/v1/videos', { method: 'DELETE' }))).status).toBe(404);
+    expect((await readFailure(await get('/v1/nothing', { method: 'DELETE' }))).status).toBe(404);
+    for (const [path, method, allow] of [
+      ['/v1/videos', 'DELETE', 'GET, HEAD, POST'],
+      ['/v1/videos/x/cancel', 'GET', 'POST'],
+      ['/v1/models', 'POST', 'GET, HEAD'],
+    ] as const) {
+      const answer = await get(path, { method });
+      expect(answer.headers.get('allow')).toBe(allow);
+      expect(await readFailure(answer)).toMatchObject({ status: 405, reason: 'method_not_allowed' });
+    }
   });
 
   test('echoes request ids, and lets pages of allowed origins in', async () => {
@@ -95,6 +104,7 @@ describe('the server itself', () => {
       headers: { origin: 'http://page.example', 'access-control-request-method': 'POST' },
     });
     expect([answer.status, answer.headers.get('access-control-allow-origin')]).toEqual([204, 'http://page.example']);
+    expect(answer.headers.get('access-control-allow-headers')).toContain('x-orrery-priority');
     expect(
       (await get('/health', { headers: { origin: 'http://other.example' } })).headers.get(
         'access-control-allow-origin',
@@ -198,8 +208,12 @@ test('numbers are there for Prometheus, with the prefix', async () => {
     'http_request_seconds_bucket',
     'worker_resident_bytes',
     'http_refusals_total',
+    'steps_total{work="computed"}',
+    'text_cache_misses_total',
   ])
     expect(text).toContain(`orrery_${name}`);
+  // Pictures above were asked for again, word for word.
+  expect(text).toMatch(/orrery_text_cache_hits_total [1-9]/);
   expect(text).toMatch(
     /orrery_guardrail_decisions_total\{checker="blocklist",subject="prompt",outcome="blocked",category="sexual content"\} \d/,
   );

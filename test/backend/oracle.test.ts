@@ -109,6 +109,7 @@ it('knows the error function and the activations', () => {
   expect(activate(-2, 'relu2')).toBe(0);
   expect(activate(3, 'relu2')).toBe(9);
   expect(activate(1, 'gelu')).toBeCloseTo(0.8413447460685429, 14);
+  expect(activate(-3, 'abs')).toBe(3);
 });
 
 it('rotates halves', async () => {

@@ -165,7 +165,7 @@ describe('a checkpoint that is broken', { timeout: 90_000 }, () => {
   });
 
   test.concurrent('one that is not there', async () => {
-    await expectFailure(['x', '--model', './nowhere'], 1, [/nowhere/, /no such file/, /owner\/name/]);
+    await expectFailure(['x', '--model', './nowhere'], 2, [/nowhere/, /no such file/, /owner\/name/]);
   });
 
   test.concurrent('one that would have to be downloaded offline', async () => {

@@ -18,6 +18,11 @@ describe('help', { timeout: 90_000 }, () => {
     }
   });
 
+  test.concurrent('of a command is what its --help says', async () => {
+    expect(await run('help', 'pull')).toEqual(await run('pull', '--help'));
+    expect(await run('help')).toEqual(await run('--help'));
+  });
+
   test('commands have examples', () => {
     const page = renderHelpPage();
     for (const name of ['generate', 'plan', 'pull', 'inspect', 'doctor', 'parity', 'bench']) {
@@ -46,7 +51,20 @@ describe('mistakes', { timeout: 90_000 }, () => {
   test.concurrent.each([
     [['generate', 'x', '--hieght', '3'], /^error: unknown option '--hieght' \(Did you mean --height\?\)/],
     [['genrate'], /^error: unknown command 'genrate' \(Did you mean generate\?\)/],
+    [['genrate', '--help'], /^error: unknown command 'genrate' \(Did you mean generate\?\)/],
+    [['help', 'genrate'], /^error: unknown command 'genrate' \(Did you mean generate\?\)/],
     [['pull'], /^error: missing required argument 'repository'/],
+    [['generate', 'x', '--quantization', 'nvfp4'], /^error: --quantization nvfp4 has no kernels here: .*; use fp8/],
+    [['serve', '--quantization', 'nvfp4'], /^error: --quantization nvfp4 has no kernels here: .*; use fp8/],
+    [['serve', 'nowhere', '--port', '0'], /^error: nowhere: no such file or folder; check the path/],
+    [['serve', '--port', '0', '--lora-path', 'nowhere'], /^error: --lora-path .*nowhere: no such LoRA file or folder/],
+    [['generate', 'x', '--lora-path', 'nowhere'], /^error: --lora-path nowhere: no such LoRA file or folder/],
+    [['generate', 'x', '--lora-scale', '1'], /^error: --lora-scale says nothing without an adapter; add --lora-path/],
+    [['plan', 'x', '--lora-path', 'a', '--lora-scale', 'big'], /^error: --lora-scale must be a number, got "big"/],
+    [['convert', '-o', 'x.safetensors', '--lora-path', 'nowhere'], /^error: --lora-path nowhere: no such LoRA file/],
+    [['pull', 'nope'], /^error: "nope" is no repository id: write owner\/name/],
+    [['bench', '--synthetic', 'nano', '--seconds', '1'], /^error: --seconds says nothing of a job; leave it out/],
+    [['bench', '--size', '64x64', '--threads', '1,2'], /^error: --threads must be a whole number above 0, got 1,2/],
     [['generate', '--num-frames'], /^error: option '--num-frames <N>' argument missing/],
   ])('%j', async (args, message) => {
     const { code, stderr, stdout } = await run(...args);
@@ -55,6 +73,16 @@ describe('mistakes', { timeout: 90_000 }, () => {
     expect(stdout).toBe('');
     expect(code).toBe(2);
   });
+});
+
+test('a wrong flag beside --json is a JSON line too', { timeout: 90_000 }, async () => {
+  const { code, stdout, stderr } = await run('generate', 'x', '--json', '--hieght', '3');
+  expect(JSON.parse(stdout)).toEqual({
+    type: 'error',
+    message: "unknown option '--hieght' (Did you mean --height?)",
+  });
+  expect(stderr).toMatch(/^error: unknown option '--hieght'/);
+  expect(code).toBe(2);
 });
 
 describe('commands that only look', { timeout: 90_000 }, () => {
@@ -105,12 +133,16 @@ describe('commands that only look', { timeout: 90_000 }, () => {
 
   test.concurrent('doctor says what it found', async () => {
     const { stdout, code } = await run('doctor', '--json');
-    const findings: { name: string; status: string; value: string }[] = JSON.parse(stdout);
+    const findings: { name: string; status: string; value: string; remedy: string | null }[] = JSON.parse(stdout);
     const missing = findings.filter(({ status }) => status === 'missing');
     expect(code).toBe(missing.length === 0 ? 0 : 1);
     for (const name of ['node', 'platform', 'cpu', 'simd', 'blas', 'ffmpeg', 'checkpoint', 'cache', 'memory']) {
       expect(findings.find((finding) => finding.name === name)?.value).toMatch(/\w/);
     }
     expect(findings.find(({ name }) => name === 'node')?.value).toBe(process.versions.node);
+    // A GPU, whole or in parts, or how to get one.
+    expect(
+      findings.filter(({ name }) => name.startsWith('gpu')).map(({ value, remedy }) => remedy ?? value),
+    ).toContainEqual(expect.stringMatching(/CUDA \d|apt-get install nvidia-driver|pip install nvidia-/));
   });
 });

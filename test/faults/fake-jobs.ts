@@ -55,15 +55,20 @@ export async function startFakeEngine(folder: string, options: Partial<JobEngine
 }
 
 /** Waits for a job to end. */
-export async function waitForEnd(engine: JobEngine, id: string): Promise<JobRecord> {
-  return waitForStatus(engine, id, ['completed', 'failed', 'cancelled']);
+export async function waitForEnd(engine: JobEngine, id: string, timeoutMs?: number): Promise<JobRecord> {
+  return waitForStatus(engine, id, ['completed', 'failed', 'cancelled'], timeoutMs);
 }
 
-export async function waitForStatus(engine: JobEngine, id: string, wanted: readonly JobStatus[]): Promise<JobRecord> {
+export async function waitForStatus(
+  engine: JobEngine,
+  id: string,
+  wanted: readonly JobStatus[],
+  timeoutMs?: number,
+): Promise<JobRecord> {
   const record = await waitFor(async () => {
     const job = await engine.queue.get(id);
     return job && wanted.includes(job.status) ? job : null;
-  });
+  }, timeoutMs);
   return record;
 }
 

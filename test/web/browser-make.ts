@@ -75,12 +75,15 @@ describe('what is made', () => {
     await fillForm(page, { prompt: 'The same, painted.', task: 'Controlled clip', side: null, frames: 5 });
     await dropFiles(page, [media('reference.mp4')]);
     await page.getByLabel('Strength of Edge map').selectOption('low');
+    await control(page, 'num_video_frames_per_chunk').fill('5');
     await expectText(page.locator('.make-cost'), /5 frames.*Edge map/s);
     const id = await make(page);
     await openResult(page, id);
     await page.locator('main video').first().waitFor();
     const job = await jobOf(id);
     expect(job).toMatchObject({ task: 'transfer', inputs: [{ role: 'video' }] });
+    expect(job.artifacts.map(({ variant }) => variant)).toContain('control_edge');
+    expect(await page.locator('.see-tile-name').allTextContents()).toEqual(['Result', 'Input clip', 'Edges']);
     expect(job.request).toMatchObject({ extra_params: { edge: { preset_edge_threshold: 'low' } } });
   });
 
@@ -144,6 +147,30 @@ describe('wrong values', () => {
       await control(page, name).fill(before);
       await field(page, name).locator('.field-error').waitFor({ state: 'detached' });
     }
+  });
+
+  test('stand at every number of every task, in the words of its schema', async () => {
+    const page = await open();
+    await fillForm(page, { prompt: 'A ball.' });
+    const tasks = await control(page, 'task').locator('option').allTextContents();
+    const seen = new Set<string>();
+    for (const task of tasks) {
+      await control(page, 'task').selectOption({ label: task });
+      const shown = await page
+        .locator('[data-field]:not([data-field="size"]):has(input[inputmode])')
+        .evaluateAll((all) => all.map((one) => one.getAttribute('data-field') ?? ''));
+      for (const name of shown) {
+        if (seen.has(name) || name === 'seconds') continue;
+        seen.add(name);
+        await control(page, name).fill('many');
+        await expectText(field(page, name).locator('.field-error'), new RegExp(`^${name} must be .*, got "many"`));
+        await control(page, name).fill('');
+      }
+    }
+    expect([...seen].sort()).toEqual(
+      expect.arrayContaining(['action_fps', 'control_guidance', 'domain_id', 'fps', 'noise_index', 'seed']),
+    );
+    expect(seen.size).toBeGreaterThan(18);
   });
 
   test('an empty form says what is missing when it is sent, and the field has the focus', async () => {

@@ -30,18 +30,18 @@ Examples:
   orrery bench --device cuda --synthetic nano --task text-to-video --size 832x480 --num-frames 49 \\
     --num-inference-steps 10 --guidance-scale 1 --text-tokens 300 --json
 
-With --task a job is measured: load, text, steps, decode, kinds of kernels, memory, and what the device could do.
+With --task, or any other flag of a job, one is measured: load, text, steps, decode, kinds of kernels, memory, and what the device could do.
 ORRERY_BLAS=off measures the built-in kernels where an OpenBLAS is installed.`;
 
 /** Adds the command. */
 export function addBenchCommand(program: Command): void {
   const command = program
     .command('bench')
-    .description('measure matmul, attention and conv3d of the CPU, or with --task where the time of a job goes')
+    .description('measure matmul, attention and conv3d of the CPU, or with flags of a job where its time goes')
     .argument('[device]', 'cpu', 'cpu')
-    .option('--threads <list>', 'thread counts, as 1,2,4; one and all where absent')
-    .option('--seconds <n>', 'seconds per measurement')
-    .option('--task <name>', 'measure a job of this task')
+    .option('--threads <list>', 'thread counts, as 1,2,4; one and all where absent. Of a job: one count')
+    .option('--seconds <n>', 'seconds per measurement, without a job')
+    .option('--task <name>', 'task of the job; it follows from the other flags where absent')
     .option('--model <model>', 'checkpoint of the job')
     .option('--size <WxH>', 'size of the job')
     .option('--num-frames <n>', 'frames of the job')
@@ -59,9 +59,16 @@ export function addBenchCommand(program: Command): void {
     .option('--json', 'print one JSON object')
     .option('--debug', 'show stack traces')
     .addHelpText('after', examples)
-    .action((device: string, flags: BenchFlags) =>
-      flags.task === undefined ? benchCpu(device, flags) : benchJob(flags.task, flags),
-    );
+    .action((device: string, flags: BenchFlags) => (isJob(flags) ? benchJob(flags) : benchCpu(device, flags)));
+}
+
+/** Flags that say nothing of a job. */
+const machineFlags: ReadonlySet<string> = new Set(['threads', 'seconds', 'json', 'debug']);
+
+function isJob(flags: BenchFlags): boolean {
+  return Object.entries(flags).some(
+    ([name, value]) => !machineFlags.has(name) && !(name === 'device' && value === 'cpu'),
+  );
 }
 
 async function benchCpu(device: string, flags: BenchFlags): Promise<void> {
@@ -69,7 +76,7 @@ async function benchCpu(device: string, flags: BenchFlags): Promise<void> {
     throw new RequestError(
       'invalid_value',
       'device',
-      `device ${device} cannot be measured without a job; there is: cpu, or give --task with --device ${device}`,
+      `device ${device} cannot be measured without a job; there is: cpu, or give --device ${device}`,
     );
   const threads = flags.threads?.split(',').map((text) => readPositive('threads', text, true));
   const seconds = flags.seconds === undefined ? undefined : readPositive('seconds', flags.seconds, false);
@@ -86,11 +93,13 @@ async function benchCpu(device: string, flags: BenchFlags): Promise<void> {
   printLine(`clip of ${frames} frames, ${width}x${height}, ${steps} steps: ${time.toFixed(2)} s`);
 }
 
-async function benchJob(task: string, flags: BenchFlags): Promise<void> {
+async function benchJob(flags: BenchFlags): Promise<void> {
+  if (flags.seconds !== undefined)
+    throw new RequestError('conflict', 'seconds', '--seconds says nothing of a job; leave it out, or give --runs');
   const { benchPipeline, describeBench, readMediaReference, readRequest } = await import('../../engine/index.js');
   const fields = {
     prompt: 'A red ball rolls to the right across a wooden table while the camera follows it slowly.',
-    task,
+    ...given('task', flags.task),
     ...given('size', flags.size),
     ...given('num_frames', flags.numFrames),
     ...given('num_inference_steps', flags.numInferenceSteps),
@@ -110,6 +119,7 @@ async function benchJob(task: string, flags: BenchFlags): Promise<void> {
     model: flags.model,
     ...readGpuFlags(flags),
     ...readModelFlags(flags),
+    threads: whole('threads', flags.threads),
     textTokens: whole('text-tokens', flags.textTokens),
     skipSteps: flags.skipSteps?.split(',').map((text) => readPositive('skip-steps', text, true)),
     phase: flags.phase,
@@ -130,6 +140,6 @@ function readPositive(name: string, text: string, isWhole: boolean): number {
   throw new RequestError(
     'invalid_value',
     name,
-    `--${name} must be ${isWhole ? 'whole numbers' : 'a number'} above 0, got ${text}`,
+    `--${name} must be ${isWhole ? 'a whole number' : 'a number'} above 0, got ${text}`,
   );
 }

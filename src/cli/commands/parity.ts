@@ -40,8 +40,8 @@ async function compare(flags: ParityFlags): Promise<void> {
   const { formatRow, openParity, tableHead } = await import('../../engine/index.js');
   const failed: string[] = [];
   let count = 0;
-  if (json !== true) printLine(tableHead);
   for await (const row of openParity({ golden, checkpoints, only, ...readDeviceFlags(flags) })) {
+    if (json !== true && count === 0) printLine(tableHead);
     count++;
     if (!row.passed) failed.push(row.name);
     printLine(json === true ? JSON.stringify(row) : formatRow(row));

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { watchInterrupts } from '../interrupt.js';
 import { printLine, printNote } from '../print.js';
-import { Progress } from '../progress.js';
+import { describeDownload, Progress } from '../progress.js';
 
 interface PullFlags {
   readonly include?: string[];
@@ -53,13 +53,8 @@ async function pull(repository: string, flags: PullFlags): Promise<void> {
     localDir,
     revision,
     signal: interrupts.signal,
-    onProgress: ({ file, bytes, totalBytes, filesDone, files }) =>
-      progress.show({
-        label: `file ${Math.min(filesDone + 1, files)} of ${files}`,
-        done: Math.round(bytes / 2 ** 20),
-        total: Math.round(totalBytes / 2 ** 20),
-        detail: `MiB  ${file}`,
-      }),
+    onProgress: ({ file, filesDone, files, ...state }) =>
+      progress.show(describeDownload(`file ${Math.min(filesDone + 1, files)} of ${files}`, state, file)),
   });
   progress.clear();
   if (flags.json === true) printLine(JSON.stringify(pulled));

@@ -7,7 +7,7 @@ import { RequestError } from '../../protocol/index.js';
 import { watchInterrupts } from '../interrupt.js';
 import { defaultOutputName } from '../output-name.js';
 import { printLine, printNote } from '../print.js';
-import { describeSteps, Progress } from '../progress.js';
+import { describeDownload, describeSteps, Progress } from '../progress.js';
 import type { GenerateFlags } from './flags/generate-flags.js';
 import { readFlags, readLoadFlags } from './flags/request-flags.js';
 
@@ -32,13 +32,7 @@ export async function runGenerate(flags: GenerateFlags): Promise<void> {
     ...readLoadFlags(flags, readModel(flags, read, original)),
     guard: engine.openPromptGuard(engine.readConfig()),
     signal,
-    onDownload: ({ bytes, totalBytes }) =>
-      progress.show({
-        label: 'download',
-        done: Math.round(bytes / 2 ** 20),
-        total: Math.round(totalBytes / 2 ** 20),
-        detail: 'MiB',
-      }),
+    onDownload: (state) => progress.show(describeDownload('download', state)),
   });
   progress.clear();
   const generation = start(orrery, { flags, read, original, signal });
@@ -89,9 +83,14 @@ function refuseParameters(flags: GenerateFlags): void {
     'fp8FastAccumulation',
     'tuneProducts',
     'synthetic',
+    'loraPath',
+    'loraScale',
     'quantization',
     'quantizationExclude',
     'quantizationWideSteps',
+    'keepWide',
+    'enableLayerwiseOffload',
+    'releaseTextTower',
     'vaeUseTiling',
     'vaeUseSlicing',
     'part',
@@ -187,7 +186,7 @@ class Screen {
 
   /** Names the files and the time. */
   finish(artifact: Artifact): void {
-    const { files, seconds, peakMemoryBytes, gpuMemory } = artifact;
+    const { files, seconds, peakMemoryBytes, gpuMemory, work } = artifact;
     if (this.#isJson) {
       const { data: _, ...rest } = artifact;
       printLine(JSON.stringify({ type: 'artifact', ...rest }));
@@ -206,6 +205,7 @@ class Screen {
           `GPU memory: reserved ${gib(reserved)}, allocated ${gib(allocated)}, pool overhead ${gib(reserved - allocated)}`,
         );
     }
+    if (work.computedSteps < work.steps) print(`Computed ${work.computedSteps} of ${work.steps} steps`);
     print(`Total generation time: ${seconds.toFixed(2)} s`);
   }
 

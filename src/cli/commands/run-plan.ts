@@ -23,6 +23,6 @@ export async function runPlan(flags: GenerateFlags): Promise<void> {
     output: flags.output?.includes('-') ? undefined : flags.output,
   });
   if (flags.quiet !== true) for (const { message } of warnings) printNote(`warning: ${message}`);
-  const { tokens, memoryBytes, flops, chunks, passes } = estimate;
-  print({ hash, plan, tokens, memoryBytes, flops, chunks, passes, warnings });
+  const { tokens, memoryBytes, textBytes, hostMemoryBytes, flops, chunks, passes } = estimate;
+  print({ hash, plan, tokens, memoryBytes, textBytes, hostMemoryBytes, flops, chunks, passes, warnings });
 }

@@ -1,7 +1,8 @@
 // `orrery serve`: the server, until it is told to stop.
 import { type Command, Option } from 'commander';
 import { type FlagInput, serveFlags } from '../../server/options/flags.js';
-import type { ServeFlag } from '../../server/options/serve-flag.js';
+import { isObeyed, type ServeFlag } from '../../server/options/serve-flag.js';
+import { exitCodes } from '../exit-codes.js';
 import { printLine } from '../print.js';
 
 const details = `
@@ -49,8 +50,13 @@ async function run(model: string | undefined, command: Command): Promise<void> {
     await Promise.race([server.ready, stop.asked]);
     await stop.asked;
   } finally {
-    await Promise.race([server.close(settings.drainTimeoutSeconds), stop.askedAgain]);
+    const isClosed = await Promise.race([
+      server.close(settings.drainTimeoutSeconds).then(() => true),
+      stop.askedAgain.then(() => false),
+    ]);
     stop.forget();
+    // Workers end with their parent; what they were at runs again at the next start.
+    if (!isClosed) process.exit(exitCodes.terminated);
   }
 }
 
@@ -78,17 +84,9 @@ function waitForSignal() {
   };
 }
 
-function makeOptions({
-  name,
-  kind,
-  value,
-  several,
-  aliases = [],
-  about,
-  does,
-  fallback,
-}: ServeFlag): readonly Option[] {
-  const isUseful = does.effect === 'works';
+function makeOptions(flag: ServeFlag): readonly Option[] {
+  const { name, kind, value, several, aliases = [], about, fallback } = flag;
+  const isUseful = isObeyed(flag);
   const words = fallback === undefined ? lowerFirst(about) : `${lowerFirst(about)} (${fallback} where absent)`;
   return [name, ...aliases].map((spelled, i) => {
     const option = new Option(kind === 'switch' ? `--${spelled}` : `--${spelled} <${value ?? 'VALUE'}>`, words);

@@ -84,10 +84,21 @@ function squaredReluRange(to: usize, x: usize, count: i32): void {
   }
 }
 
-/** One of the activations on `count` elements: 1 SiLU, 2 squared ReLU, 3 GELU. `to` may be `x`. */
+/** `to = |x|`. */
+function absoluteRange(to: usize, x: usize, count: i32): void {
+  for (let left = count; left > 0; left -= 4) {
+    if (left >= 4) v128.store(to, f32x4.abs(v128.load(x)));
+    else storePart(to, left, f32x4.abs(loadPart(x, left, 0)));
+    to += 16;
+    x += 16;
+  }
+}
+
+/** One of the activations on `count` elements: 1 SiLU, 2 squared ReLU, 3 GELU, 4 absolute value. `to` may be `x`. */
 export function activate(to: usize, x: usize, count: i32, kind: i32): void {
   if (kind === 1) siluRange(to, x, 0, count);
   else if (kind === 2) squaredReluRange(to, x, count);
+  else if (kind === 4) absoluteRange(to, x, count);
   else geluRange(to, x, count);
 }
 

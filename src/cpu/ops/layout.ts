@@ -3,8 +3,8 @@
 import * as guards from '../../backend/guards.js';
 import { type Backend, dtypeBytes, elementCount, ShapeError, type Tensor } from '../../backend/index.js';
 import { type CpuDevice, elementsPerTile } from '../cpu-device.js';
-import { CpuTensor, own } from '../storage/cpu-tensor.js';
-import { ownWeight } from '../storage/cpu-weight.js';
+import { type CpuTensor, own } from '../storage/cpu-tensor.js';
+import { CpuWeight } from '../storage/cpu-weight.js';
 import { maxAxes } from '../tiles/move.js';
 import { asFloats, convertInto } from './convert.js';
 
@@ -91,17 +91,18 @@ export function layoutOps(d: CpuDevice): LayoutOps {
     embed(table, ids) {
       const shape = guards.embedShape(table, ids);
       const rows = new Int32Array(d.memory.wasm.buffer, own(ids).address, shape[0] ?? 0);
-      if (!(table instanceof CpuTensor)) {
+      if (table instanceof CpuWeight) {
         const out = d.scopes.make(shape, 'f32');
-        d.weights.gather(ownWeight(table as Parameters<typeof ownWeight>[0]), rows, out.address);
+        d.weights.gather(table, rows, out.address);
         return out;
       }
-      const out = d.scopes.make(shape, table.dtype);
-      const bytes = (shape[1] ?? 0) * dtypeBytes(table.dtype);
+      const { address, dtype } = own(table);
+      const out = d.scopes.make(shape, dtype);
+      const bytes = (shape[1] ?? 0) * dtypeBytes(dtype);
       for (const [i, id] of rows.entries()) {
         if (id < 0 || id >= (table.shape[0] ?? 0))
           throw new RangeError(`embed: id ${id} of a table with ${table.shape[0]} rows`);
-        d.memory.bytes(out.address + i * bytes, bytes).set(d.memory.bytes(table.address + id * bytes, bytes));
+        d.memory.bytes(out.address + i * bytes, bytes).set(d.memory.bytes(address + id * bytes, bytes));
       }
       return out;
     },

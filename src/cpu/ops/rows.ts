@@ -37,7 +37,7 @@ type RowOps = Pick<
 >;
 
 /** Numbers of the activations in the kernels; 0 is none. */
-const activations: Readonly<Record<Activation, number>> = { silu: 1, relu2: 2, gelu: 3 };
+const activations: Readonly<Record<Activation, number>> = { silu: 1, relu2: 2, gelu: 3, abs: 4 };
 
 const lastOf = (x: Tensor) => x.shape.at(-1) ?? 1;
 const elementTiles = (total: number) => ({ block: elementsPerTile, total });

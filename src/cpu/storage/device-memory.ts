@@ -4,7 +4,7 @@ import { OutOfMemoryError } from '../../backend/index.js';
 const pageBytes = 65536;
 const alignment = 64;
 /** WebAssembly addresses 4 GiB; the last page stays free so that no end of a block is 2^32. */
-export const addressableBytes = 65535 * pageBytes;
+const addressableBytes = 65535 * pageBytes;
 
 /** Blocks below belong to the job board (`board.ts`) and to what the kernels' compiler places. */
 export const heapStart = pageBytes;

@@ -17,7 +17,7 @@ const boardAddress = 4096;
 const argsAddress = 8192;
 const errorAddress = 16384;
 const errorBytes = 4096;
-export const argsCount = 512;
+const argsCount = 512;
 
 // Long enough that tiles which take their time are no alarm: a tile is some milliseconds of work.
 const defaultPatienceMs = 60_000;

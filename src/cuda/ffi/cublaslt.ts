@@ -97,18 +97,14 @@ export const heuristicStateOffset = 72;
 export function openCublasLt(roots: readonly string[]): CublasLt {
   const { declare } = openCudaLibrary('cublasLt', roots, [13, 12]);
   const handle = 'uintptr_t' as const;
+  const attribute = [handle, 'int', 'void *', 'size_t'] as const;
   return {
     cublasLtGetVersion: toNumber(declare('cublasLtGetVersion', 'size_t', [])),
     cublasLtGetStatusString: declare('cublasLtGetStatusString', 'str', ['int']),
     cublasLtCreate: declare('cublasLtCreate', 'int', ['void *']),
     cublasLtDestroy: declare('cublasLtDestroy', 'int', [handle]),
     cublasLtMatmulDescCreate: declare('cublasLtMatmulDescCreate', 'int', ['void *', 'int', 'int']),
-    cublasLtMatmulDescSetAttribute: declare('cublasLtMatmulDescSetAttribute', 'int', [
-      handle,
-      'int',
-      'void *',
-      'size_t',
-    ]),
+    cublasLtMatmulDescSetAttribute: declare('cublasLtMatmulDescSetAttribute', 'int', attribute),
     cublasLtMatmulDescDestroy: declare('cublasLtMatmulDescDestroy', 'int', [handle]),
     cublasLtMatrixLayoutCreate: declare('cublasLtMatrixLayoutCreate', 'int', [
       'void *',
@@ -117,20 +113,10 @@ export function openCublasLt(roots: readonly string[]): CublasLt {
       'uint64_t',
       'int64_t',
     ]),
-    cublasLtMatrixLayoutSetAttribute: declare('cublasLtMatrixLayoutSetAttribute', 'int', [
-      handle,
-      'int',
-      'void *',
-      'size_t',
-    ]),
+    cublasLtMatrixLayoutSetAttribute: declare('cublasLtMatrixLayoutSetAttribute', 'int', attribute),
     cublasLtMatrixLayoutDestroy: declare('cublasLtMatrixLayoutDestroy', 'int', [handle]),
     cublasLtMatmulPreferenceCreate: declare('cublasLtMatmulPreferenceCreate', 'int', ['void *']),
-    cublasLtMatmulPreferenceSetAttribute: declare('cublasLtMatmulPreferenceSetAttribute', 'int', [
-      handle,
-      'int',
-      'void *',
-      'size_t',
-    ]),
+    cublasLtMatmulPreferenceSetAttribute: declare('cublasLtMatmulPreferenceSetAttribute', 'int', attribute),
     cublasLtMatmulPreferenceDestroy: declare('cublasLtMatmulPreferenceDestroy', 'int', [handle]),
     cublasLtMatmulAlgoGetHeuristic: declare('cublasLtMatmulAlgoGetHeuristic', 'int', [
       handle,

@@ -174,12 +174,13 @@ __device__ __forceinline__ float warp_max(float x) {
   return x;
 }
 
-// 0 none, 1 silu, 2 relu2, 3 gelu.
+// 0 none, 1 silu, 2 relu2, 3 gelu, 4 abs.
 template <int ACTIVATION>
 __device__ __forceinline__ float activate(float x) {
   if (ACTIVATION == 1) return x / (1.0f + expf(-x));
   if (ACTIVATION == 2) return x > 0.0f ? x * x : 0.0f;
   if (ACTIVATION == 3) return 0.5f * x * erfcf(-0.70710678118654752f * x);
+  if (ACTIVATION == 4) return fabsf(x);
   return x;
 }
 

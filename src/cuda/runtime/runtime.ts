@@ -1,4 +1,5 @@
 // What ops work with: the device, its stream and memory, kernels and their launches, tensors.
+import type { TensorScopes } from '../../backend/index.js';
 import { CudnnPlans, type CudnnSource } from '../cudnn/cudnn-plans.js';
 import { KernelChoices } from '../cudnn/kernel-choices.js';
 import type { CublasLt } from '../ffi/cublaslt.js';
@@ -16,7 +17,7 @@ import { PinnedBuffers } from './memory/pinned-buffers.js';
 import { Staging } from './memory/staging.js';
 import { type Defines, ModuleCache } from './module-cache.js';
 import { Stream } from './stream.js';
-import { type CudaTensor, TensorScopes } from './tensor.js';
+import { type CudaTensor, createScopes } from './tensor.js';
 
 /** The libraries a backend stands on, opened. */
 export interface CudaSystem {
@@ -99,7 +100,7 @@ export class Runtime implements Disposable {
     this.modules = new ModuleCache(device, compiler, images);
     this.cudnn = new CudnnPlans({ device, stream: this.stream, source: cudnn ?? null, images });
     this.launcher = new Launcher(this.stream);
-    this.tensors = new TensorScopes(this.guarded ?? this.pool);
+    this.tensors = createScopes(this.guarded ?? this.pool);
   }
 
   /** Compiles the kernel if need be and enqueues it. */

@@ -29,6 +29,8 @@ export interface CudaLack {
   readonly what: 'driver' | 'gpu' | CudaLibraryName;
   readonly reason: string;
   readonly remedy: string;
+  /** The package of pip that has it, where one does. */
+  readonly wheel?: string;
   /** Nothing runs without it. */
   readonly isFatal: boolean;
 }
@@ -61,8 +63,8 @@ export function surveyCuda(roots: readonly string[]): CudaSurvey {
       return [{ name, version: version(), path: findLibrary(name, roots)[0] ?? null }];
     } catch (error) {
       const reason = error instanceof Error ? error.message : String(error);
-      const remedy = `pip install ${wheel}, or install the CUDA toolkit and set CUDA_HOME`;
-      lacks.push({ what: name, reason, remedy, isFatal });
+      const remedy = installing([wheel]);
+      lacks.push({ what: name, reason, remedy, wheel, isFatal });
       return [];
     }
   };
@@ -84,13 +86,26 @@ export function usableGpus({ gpus, lacks }: CudaSurvey): readonly GpuInfo[] {
 /** Why a GPU cannot be used, and what to do; null where it can. */
 export function whyUnusable(survey: CudaSurvey, ordinal: number): string | null {
   const fatal = survey.lacks.filter(({ isFatal }) => isFatal);
-  if (fatal.length > 0) return fatal.map(({ what, reason, remedy }) => `${what}: ${reason}; ${remedy}`).join(' · ');
+  if (fatal.length > 0)
+    return `${fatal.map(({ what, reason }) => `${what}: ${reason}`).join(' · ')}; ${describeRemedies(fatal)}`;
   const gpu = survey.gpus[ordinal];
   if (gpu === undefined)
     return `there ${survey.gpus.length === 1 ? 'is one GPU' : `are ${survey.gpus.length} GPUs`}, counted from 0; give one of them`;
   const { major, minor } = gpu.capability;
   if (isRecent(gpu.capability)) return null;
   return `${gpu.name} has compute capability ${major}.${minor}, the kernels need ${oldestCapability.major}.${oldestCapability.minor} or newer; use --device cpu`;
+}
+
+/** What gets everything that is missing, the packages of pip in one command; empty where nothing is missing. */
+export function describeRemedies(lacks: readonly CudaLack[]): string {
+  const wheels = lacks.flatMap(({ wheel }) => wheel ?? []);
+  const others = lacks.flatMap(({ wheel, remedy }) => (wheel === undefined ? remedy : []));
+  const libraries = wheels.length === 0 ? [] : [installing(wheels)];
+  return [...new Set([...others, ...libraries])].join('; ');
+}
+
+function installing(wheels: readonly string[]): string {
+  return `pip install ${wheels.join(' ')}, or install the CUDA toolkit and set CUDA_HOME`;
 }
 
 interface FoundDriver {

@@ -1,9 +1,15 @@
 // Reads the networks of a checkpoint onto a device, and lists what does not fit.
 import type { Backend } from '../../backend/index.js';
-import { parseTransformerConfig, type Quantization, readTransformer } from '../../models/cosmos3-transformer/index.js';
+import {
+  parseTransformerConfig,
+  type Quantization,
+  readTransformer,
+  type Tower,
+} from '../../models/cosmos3-transformer/index.js';
 import { parseSoundTokenizerConfig, readSoundTokenizer } from '../../models/sound-tokenizer/index.js';
 import { parseWanVaeConfig, readWanVae } from '../../models/wan-vae/index.js';
 import type { Networks } from '../../pipeline/networks.js';
+import { RequestError } from '../../protocol/index.js';
 import type { Checkpoint, CheckpointPart, WeightReader } from '../../weights/index.js';
 import type { CudaBackend } from '../loader.js';
 import { takeRandomWeights } from './random-weights.js';
@@ -20,16 +26,18 @@ export interface LoadNetworkOptions {
   readonly cuda?: CudaBackend | null;
   /** Linear layers of the transformer in eight bits; null where absent. */
   readonly quantization?: Quantization | null;
+  /** Towers of the transformer whose layers lie in the host's memory and come to the GPU one ahead of their use; none where absent. */
+  readonly offload?: readonly Tower[];
 }
 
 /**
  * Loads all networks.
- * @throws WeightError naming every tensor that is missing or misshaped; CheckpointError for a damaged file
+ * @throws RequestError where attention in FP8 was asked for and no kernel serves it; WeightError naming every tensor that is missing or misshaped; CheckpointError for a damaged file
  */
 export function loadNetworks(
   checkpoint: Checkpoint,
   backend: Backend,
-  { cuda = null, quantization = null }: LoadNetworkOptions = {},
+  { cuda = null, quantization = null, offload = [] }: LoadNetworkOptions = {},
 ): LoadedNetworks {
   const unread: string[] = [];
   const reading = takeRandomWeights(backend, cuda);
@@ -47,7 +55,9 @@ export function loadNetworks(
   };
   const transformer = load('transformer', (part, reader) => {
     const config = parseTransformerConfig(part.config, part.path);
-    return [readTransformer(reading, reader, config, quantization), config.unknownKeys];
+    const reason = cuda?.whyNoFp8Attention(config.headDim) ?? null;
+    if (reason !== null) throw new RequestError('unsupported', 'fp8_attention', `fp8_attention: ${reason}`);
+    return [readTransformer(reading, reader, config, quantization, { offload }), config.unknownKeys];
   });
   const vae = load('vae', (part, reader) => {
     const config = parseWanVaeConfig(part.config, part.path);

@@ -153,11 +153,7 @@ describe('readRequest', () => {
       {},
       'invalid_value fps: fps must be a finite number of at least 1, got Infinity',
     ],
-    [
-      { seed: 1.5 },
-      {},
-      'invalid_value seed: seed must be a whole number from -9007199254740991 to 9007199254740991, got 1.5',
-    ],
+    [{ seed: 1.5 }, {}, 'invalid_value seed: seed must be a whole number from 0 to 9007199254740991, got 1.5'],
     [
       {},
       { guidance_interval: [9, 1] },
@@ -223,7 +219,7 @@ describe('readRequest', () => {
     [
       {},
       { lora: { name: 'a', path: 'b' } },
-      'not_implemented lora: lora: adapters are not available; merge it into a checkpoint and give that as model',
+      'not_implemented lora: lora: adapters of single requests are not available; start with --lora-path, which applies one to all',
     ],
   ])('refuses %j %j', (fields, extra, message) => {
     expect(fault(fields, extra)).toBe(message);

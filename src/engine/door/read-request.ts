@@ -9,6 +9,7 @@ import { mergeNames, type NamedValues } from './merge-names.js';
 import { type Defined, omitUndefined } from './omit-undefined.js';
 import { readActionRows } from './read-actions.js';
 import { readHints } from './read-hints.js';
+import { readStepCache } from './read-step-cache.js';
 import { asksForImage, readCodecOptions, readIndexes, readInterval, readSize } from './read-values.js';
 
 /** What arrived, in wire words. */
@@ -48,6 +49,10 @@ export function readRequest(wire: WireRequest, options: { readonly strict?: bool
   const known = parseFields(scalars, normalise(values));
   const size = known.size === undefined ? undefined : readSize(known.size);
   const task = readTask(known, values);
+  const reuse = readStepCache(values.step_cache, {
+    threshold: known.step_cache_threshold,
+    warmupSteps: known.step_cache_warmup,
+  });
   const action = readAction(known, values);
   if (known.prompt === undefined && known.action_mode !== 'inverse_dynamics' && task !== 'inverse-dynamics') {
     throw new RequestError('missing_parameter', 'prompt', 'prompt is missing: say in words what to make');
@@ -87,7 +92,9 @@ export function readRequest(wire: WireRequest, options: { readonly strict?: bool
       transfer: readTransfer(known, values, wire.controls ?? {}),
       action,
       skipSteps: readIndexes('skip_steps', values.skip_steps),
-      skipMode: known.skip_mode,
+      skipMode: known.skip_mode ?? reuse.skipMode,
+      stepCache: reuse.stepCache,
+      guidanceEvery: known.guidance_cache_every,
     }),
   };
   const codecOptions = readCodecOptions(values.video_codec_options);

@@ -1,8 +1,15 @@
 // A dump made ready on a device: its text's keys and values, its noise, its timesteps, and the recorded steps.
 import { type Backend, disposeTensors, uploadFloats } from '../../backend/index.js';
-import { groupRoutes, planWideSteps, type Transformer, unpatchify } from '../../models/cosmos3-transformer/index.js';
+import {
+  groupRoutes,
+  type KvCache,
+  planWideSteps,
+  prefillRows,
+  type RopeTables,
+  type Transformer,
+  unpatchify,
+} from '../../models/cosmos3-transformer/index.js';
 import { jointRoutes } from '../../pipeline/conditioning/sequence.js';
-import { prefillRows, uploadRope } from '../../pipeline/flash/prefill-rows.js';
 import { VideoLoop } from '../../pipeline/flash/video-loop.js';
 import type { LatentShape, ReferenceDump } from './files/reference-dump.js';
 import { type DumpTimesteps, recogniseTimesteps } from './shift-check.js';
@@ -72,11 +79,18 @@ export async function readPrompt(
   }
 }
 
-function prefillDump(b: Backend, transformer: Transformer, dump: ReferenceDump) {
-  const rope = uploadRope(b, dump.textRope());
-  try {
-    return prefillRows(b, transformer, { rows: dump.textRows().values, hidden: transformer.config.hidden, rope });
-  } finally {
-    disposeTensors(rope);
-  }
+function prefillDump(b: Backend, transformer: Transformer, dump: ReferenceDump): KvCache {
+  const layers = b.scope(() => {
+    const { values } = dump.textRows();
+    const { hidden } = transformer.config;
+    const rows = b.cast(uploadFloats(b, values, [values.length / hidden, hidden]), b.activationDtype); // [L, D]
+    return prefillRows(b, transformer, rows, uploadRope(b, dump.textRope())).layers.map(({ k, v }) => ({ k, v }));
+  });
+  return { textTokens: layers[0]?.k.shape[0] ?? 0, layers };
+}
+
+type HostTable = { readonly shape: readonly number[]; readonly values: Float32Array };
+
+function uploadRope(b: Backend, { cos, sin }: Readonly<Record<keyof RopeTables, HostTable>>): RopeTables {
+  return { cos: uploadFloats(b, cos.values, cos.shape), sin: uploadFloats(b, sin.values, sin.shape) };
 }

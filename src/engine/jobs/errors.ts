@@ -55,6 +55,19 @@ export class StoreVersionError extends Error {
   }
 }
 
+/** The folder of a store cannot be made or written. */
+export class StoreFolderError extends Error {
+  override readonly name = 'StoreFolderError';
+
+  constructor(
+    readonly folder: string,
+    cause: unknown,
+  ) {
+    const why = cause instanceof Error && 'code' in cause ? String(cause.code) : (cause as Error).message;
+    super(`Jobs and results cannot be kept in ${folder} (${why}); choose a folder that can be written.`, { cause });
+  }
+}
+
 /** Another process holds a lock. */
 export class LockHeldError extends Error {
   override readonly name = 'LockHeldError';

@@ -14,6 +14,7 @@ import { JobDatabase } from './database.js';
 import { EventHub, type HubOptions } from './events/event-hub.js';
 import { type QueueOptions, SqliteQueue } from './queue/sqlite-queue.js';
 import { RunTimelines } from './run-timeline.js';
+import { openStoreFolder } from './store-folder.js';
 import type { ArtifactStore, JobEvents, JobQueue, JsonObject, Supervisor, UploadStore } from './types.js';
 
 export interface JobEngineOptions {
@@ -64,11 +65,12 @@ const silent: JobLog = { info() {}, warn() {}, error() {} };
 
 /**
  * Opens the folder, takes back what a crash left: running jobs wait again, unfinished files are removed.
- * @throws LockHeldError when another server uses the folder; StoreVersionError when a newer one did
+ * @throws StoreFolderError where it cannot be one, LockHeldError when another server uses it, StoreVersionError when a newer one did
  */
 export async function openJobEngine(options: JobEngineOptions): Promise<JobEngine> {
   const folder = resolve(options.folder);
   const { log = silent, lockTimeoutMs = 5_000 } = options;
+  openStoreFolder(folder);
   const lock = await ProcessLock.take(join(folder, 'server.lock'), lockTimeoutMs);
   try {
     const database = new JobDatabase(join(folder, 'jobs.db'));

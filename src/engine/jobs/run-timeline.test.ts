@@ -96,6 +96,39 @@ describe('the second run of a shape', () => {
   });
 });
 
+test('a first run that had everything to make ready foretells the second within a quarter', () => {
+  const timelines = new RunTimelines(database, () => clock);
+  const run = (isCold: boolean) => {
+    const watched = timelines.begin('shape');
+    const seen: { readonly left: number; readonly fraction: number; readonly at: number }[] = [];
+    const reach = (phase: JobProgress['phase'], step = 0, steps = 0) => {
+      const { secondsLeft, fraction } = watched.reach({ phase, step, steps, chunk: 0, chunks: 1 });
+      seen.push({ left: secondsLeft ?? Number.NaN, fraction, at: clock });
+    };
+    const pass = (seconds: number) => {
+      clock += seconds * 1000;
+    };
+    reach('text');
+    pass(isCold ? 0.6 : 0.1);
+    reach('denoise', 0, 12);
+    for (let step = 1; step <= 12; step++) {
+      pass(isCold && step === 1 ? 1.2 : 0.4);
+      reach('denoise', step, 12);
+    }
+    reach('decode');
+    pass(isCold ? 1.9 : 1.6);
+    reach('write');
+    pass(0.3);
+    watched.finish();
+    const inside = seen.filter(({ fraction }) => fraction > 0.1 && fraction < 0.9);
+    return inside.map(({ left, at }) => Math.abs(left - (clock - at) / 1000) / ((clock - at) / 1000));
+  };
+  run(true);
+  const errors = run(false);
+  expect(errors.length).toBeGreaterThan(8);
+  expect(Math.max(...errors)).toBeLessThan(0.25);
+});
+
 test('the time left runs down between points', () => {
   const timelines = new RunTimelines(database, () => clock);
   simulate(timelines, 'shape');

@@ -12,11 +12,11 @@ interface Timeline {
 
 type Point = Pick<JobProgress, 'phase' | 'step' | 'steps' | 'chunk' | 'chunks'>;
 
-/** Below this much of a run its own pace says less than the last run's. */
-const paceAfter = 0.1;
 const paceLimit = 3;
-/** What the pace so far still counts at the next point: a machine that got busy or idle is noticed within a few steps. */
-const paceMemory = 0.75;
+/** Steps that the pace is taken from, the latest ones: a machine that got busy or idle is noticed within a few. */
+const pacedSteps = 8;
+/** How many steps it takes until their pace is half believed of what is no step. */
+const doubt = 4;
 /** Share of a run that is not denoising, assumed while nothing better is known. */
 const edgeShare = 0.05;
 
@@ -104,8 +104,9 @@ export class RunClock {
   #startedAt: number | null = null;
   #expectedEnd: number | null = null;
   #fraction = 0;
-  /** The latest point that the last run had too: when it was, there and here; and the times between such points, older ones faded. */
-  readonly #pace = { model: 0, real: 0, modelAt: 0, realAt: 0 };
+  /** The latest point that the last run had too, and the time of each step between two such points, there and here. */
+  #latest: { readonly isStep: boolean; readonly model: number; readonly real: number } | null = null;
+  readonly #steps: { readonly model: number; readonly real: number }[] = [];
 
   constructor(model: Timeline | null, now: () => number, learn: (timeline: Timeline) => void) {
     this.#model = model;
@@ -148,20 +149,26 @@ export class RunClock {
     if (this.#startedAt !== null) this.#learn({ points: this.#points, end: this.#since(this.#startedAt) });
   }
 
-  /** What the last run still had before it at this point, at the pace of this run. */
+  /**
+   * What the last run still had before it at this point: its steps at the pace of this run's steps, all else at a pace between
+   * that and the last run's, since what slows steps down may be the machine or the steps.
+   */
   #leftByModel({ points, end }: Timeline, point: Point, elapsed: number): number | null {
     const then = points[keyOf(point)];
     if (then === undefined) return null;
-    const pace = this.#pace;
-    if (then > pace.modelAt) {
-      pace.model = paceMemory * pace.model + then - pace.modelAt;
-      pace.real = paceMemory * pace.real + elapsed - pace.realAt;
-      pace.modelAt = then;
-      pace.realAt = elapsed;
+    const isStep = point.phase === 'denoise';
+    const latest = this.#latest;
+    // The first step of a process makes ready what the others use.
+    if (isStep && point.step > 1 && latest?.isStep && then > latest.model) {
+      this.#steps.push({ model: then - latest.model, real: elapsed - latest.real });
     }
-    const isKnown = then >= paceAfter * end && pace.model > 0;
-    const ratio = isKnown ? Math.min(paceLimit, Math.max(1 / paceLimit, pace.real / pace.model)) : 1;
-    return (end - then) * ratio;
+    this.#latest = { isStep, model: then, real: elapsed };
+    const recent = this.#steps.slice(-pacedSteps);
+    const [model, real] = [sum(recent.map((step) => step.model)), sum(recent.map((step) => step.real))];
+    const pace = model > 0 ? Math.min(paceLimit, Math.max(1 / paceLimit, real / model)) : 1;
+    const steps = stepSeconds(points, then);
+    const belief = this.#steps.length / (this.#steps.length + doubt);
+    return steps * pace + (end - then - steps) * pace ** belief;
   }
 
   #enter(name: JobPhase | null): void {
@@ -173,6 +180,25 @@ export class RunClock {
   #since(at: number): number {
     return Math.max(0, this.#now() - at) / 1000;
   }
+}
+
+/** Seconds that a run spent in steps after a point in time. */
+function stepSeconds(points: Timeline['points'], after: number): number {
+  const inOrder = Object.entries(points).sort(([, a], [, b]) => a - b);
+  let seconds = 0;
+  for (const [i, [key, at]] of inOrder.entries()) {
+    const [before, beforeAt] = inOrder[i - 1] ?? ['', 0];
+    if (isStepKey(key) && isStepKey(before) && beforeAt >= after) seconds += at - beforeAt;
+  }
+  return seconds;
+}
+
+function isStepKey(key: string): boolean {
+  return key.includes('.denoise.');
+}
+
+function sum(values: readonly number[]): number {
+  return values.reduce((total, value) => total + value, 0);
 }
 
 function keyOf({ phase, chunk, step }: Point): string {

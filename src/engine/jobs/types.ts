@@ -1,6 +1,7 @@
 // Jobs as the rest of the program sees them: records, the queue, the store of artifacts, events and the supervisor.
 // Times are milliseconds since 1970 unless their name says seconds.
 import type { Plan } from '../../pipeline/plan-types.js';
+import type { ComputedKind } from '../../pipeline/request.js';
 import type { OutputKind } from '../outputs/output-target.js';
 
 export type { ArtifactStore, ByteRange, UploadRecord, UploadStore } from './stores.js';
@@ -28,8 +29,11 @@ export interface JobInput {
   readonly sha256: string;
 }
 
+/** A control map that the job made from its input clip. */
+export type ControlVariant = `control_${ComputedKind}`;
+
 /** What a client calls an artifact. */
-export type ArtifactVariant = 'video' | 'image' | 'sound' | 'action' | 'latents' | 'thumbnail';
+export type ArtifactVariant = 'video' | 'image' | 'sound' | 'action' | 'latents' | 'thumbnail' | ControlVariant;
 
 /** One file that a job is to make. */
 export interface JobOutput {
@@ -188,6 +192,8 @@ export interface JobOutcome {
 export interface ListQuery {
   /** Only jobs of this owner. */
   readonly owner?: string | undefined;
+  /** Only jobs that have ended, at this time or later. */
+  readonly endedFrom?: number | undefined;
   readonly kind?: string | undefined;
   readonly status?: JobStatus | undefined;
   /** Only jobs in one of these states. */
@@ -256,7 +262,8 @@ export interface JobQueue {
    * @throws QueueFullError, IdempotencyConflictError (same key, other request), UnknownUploadError
    */
   enqueue(job: NewJob): Promise<{ readonly record: JobRecord; readonly created: boolean }>;
-  /** Takes the next job: highest priority first, owners in turn, oldest first. Null when none waits. */
+  /** Takes the next job: urgent ones first (priority 10 and more), owners in turn, of each the highest priority, then the oldest.
+   * Null when none waits. */
   claim(worker: string): Promise<ClaimedJob | null>;
   /** Prolongs leases; gives those that still hold. */
   heartbeat(leases: readonly Lease[]): Promise<readonly Lease[]>;

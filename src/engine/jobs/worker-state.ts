@@ -8,6 +8,10 @@ export interface WorkerState {
   readonly name: string | null;
   /** Memory that the device has, once it is open and says so. */
   readonly memoryBytes: number | null;
+  /** Of it, what was free when it was opened, before any weight came. */
+  readonly freeBytes: number | null;
+  /** Whether it has products in eight bits; false until it is open. */
+  readonly servesFp8: boolean;
   /** `waiting`: dead, started again after a pause. */
   readonly status: WorkerStatus;
   readonly pid: number | null;

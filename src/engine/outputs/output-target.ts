@@ -38,13 +38,15 @@ export const mediaTypes: Readonly<Record<OutputKind, string>> = {
 
 /**
  * Targets of the paths given; the extension says what is written.
- * @throws RequestError for an unknown extension or a path given twice
+ * @throws RequestError for a folder, an unknown extension or a path given twice
  */
 export function readOutputTargets(paths: readonly string[]): readonly OutputTarget[] {
   const seen = new Set<string>();
   return paths.map((path) => {
     const kind = kinds[extname(path).toLowerCase()];
     if (kind === undefined) {
+      if (statSync(path, { throwIfNoEntry: false })?.isDirectory() === true)
+        throw new RequestError('invalid_value', 'output', `output ${path} is a folder; add a file name`);
       const known = Object.keys(kinds).join(' ');
       throw new RequestError('invalid_value', 'output', `output ${path} must end in one of ${known}`);
     }

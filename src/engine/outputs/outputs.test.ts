@@ -1,9 +1,7 @@
-import { createHash } from 'node:crypto';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { FrameSpool } from './frame-spool.js';
 import { readOutputTargets } from './output-target.js';
 import { StagedFiles } from './staged-files.js';
 
@@ -26,31 +24,6 @@ describe('readOutputTargets', () => {
     [['a.png', './a.png'], 'output ./a.png is given twice'],
   ])('refuses %j', (paths, message) => {
     expect(() => readOutputTargets(paths)).toThrow(message);
-  });
-});
-
-describe('FrameSpool', () => {
-  const size = { width: 4, height: 2 };
-  const bytes = Uint8Array.from({ length: 5 * 24 }, (_, i) => i);
-
-  it.each([
-    ['in memory', 1000],
-    ['in a file', 50],
-  ])('gives back frames %s, any number of times', async (_, limit) => {
-    await using spool = new FrameSpool(limit);
-    const part = bytes.slice(0, 48);
-    await spool.add(part, 2, size);
-    part.fill(0);
-    await spool.add(bytes.subarray(48), 3, size);
-    for (let time = 0; time < 2; time++) {
-      const frames: Uint8Array[] = [];
-      for await (const frame of spool.frames()) frames.push(frame.slice());
-      expect(Buffer.concat(frames).equals(bytes)).toBe(true);
-      expect(frames).toHaveLength(5);
-    }
-    expect(spool.count).toBe(5);
-    expect(spool.size).toMatchObject(size);
-    expect(spool.digest()).toBe(createHash('sha256').update(bytes).digest('hex'));
   });
 });
 

@@ -7,7 +7,7 @@ import { packageVersion } from '../package-info.js';
 /** Equal fingerprints and equal plans give equal bytes. */
 export interface Fingerprint {
   readonly orrery: string;
-  /** Names and sizes of weight files and the configurations, by hash. */
+  /** Names and sizes of weight files and the configurations, by hash; of a merged adapter its contents and its scale. */
   readonly checkpoint: string;
   readonly device: string;
   /** Version of the OpenBLAS in use, or `built-in`. */
@@ -17,7 +17,7 @@ export interface Fingerprint {
   readonly ffmpeg: string | null;
 }
 
-/** Hash that tells checkpoints apart: part names, configurations, names and sizes of weight files. */
+/** Hash that tells checkpoints apart: part names, configurations, names and sizes of weight files, and what is merged into them. */
 export function hashCheckpoint(checkpoint: Checkpoint): string {
   const hash = createHash('sha256');
   for (const name of [...checkpoint.partNames].sort()) {
@@ -25,6 +25,8 @@ export function hashCheckpoint(checkpoint: Checkpoint): string {
     const files = part.weightFiles().map(({ path, size }) => [basename(path), size]);
     hash.update(JSON.stringify([name, part.config, files]));
   }
+  const { lora } = checkpoint;
+  if (lora !== undefined) hash.update(JSON.stringify(['lora', lora.sha256, lora.scale]));
   return hash.digest('hex').slice(0, 16);
 }
 

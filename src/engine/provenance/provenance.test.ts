@@ -33,6 +33,7 @@ const plan: Plan = {
     shareTemporalPositions: true,
   },
   skip: { steps: [], mode: 'hold' },
+  reuse: { stepCache: null, guidanceEvery: 1 },
   inputs: [{ role: 'video', sha256: 'ab', width: 64, height: 48, frames: 9 }],
 };
 

@@ -3,6 +3,7 @@ import Type from 'typebox';
 import Value from 'typebox/value';
 import type { Plan } from '../../pipeline/plan-types.js';
 import { hintKinds, tasks } from '../../pipeline/request.js';
+import type { MergedLora } from '../../weights/index.js';
 import type { Fingerprint } from './fingerprint.js';
 
 /** Places of inputs as the caller gave them; pixels and bytes have none. */
@@ -21,6 +22,8 @@ export interface Provenance {
   readonly framesSha256: string | null;
   readonly fingerprint: Fingerprint;
   readonly inputs: InputPlaces;
+  /** The adapter that was merged into the checkpoint, by its contents; absent where there was none. */
+  readonly lora?: MergedLora;
   /** Encoder options beyond the usual ones. */
   readonly codecOptions: Readonly<Record<string, string | number>>;
 }
@@ -110,6 +113,23 @@ const planSchema = Type.Object({
     }),
   ),
   skip: Type.Object({ steps: Type.Array(count), mode: Type.Enum(['hold', 'extrapolate']) }),
+  // Artifacts of before there was any have none.
+  reuse: Type.Object(
+    {
+      stepCache: orNull(
+        Type.Object({
+          kind: Type.Enum(['teacache', 'seacache']),
+          threshold: Type.Number({ minimum: 0 }),
+          warmupSteps: count,
+          maxConsecutive: Type.Integer({ minimum: 1 }),
+          coefficients: Type.Array(Type.Number()),
+          power: Type.Number(),
+        }),
+      ),
+      guidanceEvery: Type.Integer({ minimum: 1 }),
+    },
+    { default: { stepCache: null, guidanceEvery: 1 } },
+  ),
   inputs: Type.Array(
     Type.Object({
       role: Type.Enum(['image', 'video', 'control', 'actions']),
@@ -134,6 +154,7 @@ const provenanceSchema = Type.Object({
     ffmpeg: place,
   }),
   inputs: Type.Object({ model: place, image: place, video: place, controls: Type.Record(Type.String(), place) }),
+  lora: Type.Optional(Type.Object({ sha256: Type.String(), scale: Type.Number() })),
   codecOptions: Type.Record(Type.String(), Type.Union([Type.String(), Type.Number()])),
 });
 

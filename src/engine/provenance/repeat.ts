@@ -4,11 +4,11 @@ import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import { fileError, readArtifactMetadata } from '../../media/index.js';
-import type { CheckpointFacts } from '../../pipeline/facts.js';
 import type { MediaSource } from '../../pipeline/media-source.js';
 import type { HintKind } from '../../pipeline/request.js';
 import { RequestError } from '../../protocol/index.js';
-import { openSafetensors } from '../../weights/index.js';
+import { type MergedLora, openSafetensors } from '../../weights/index.js';
+import type { OpenedModel } from '../checkpoint/open-model.js';
 import { readMediaReference } from '../door/media-reference.js';
 import { blameInput } from '../inputs/input-error.js';
 import type { InputSources, ProbedInputs } from '../inputs/probe.js';
@@ -81,13 +81,28 @@ export function sourcesOfRepeat({ plan, inputs }: Provenance, options: RepeatOpt
   };
 }
 
-/** Holds the checkpoint and the inputs against the plan. @throws RequestError naming what differs */
-export function checkRepeatable({ plan }: Provenance, checkpoint: CheckpointFacts, probed: ProbedInputs): void {
+/** Holds the checkpoint, its adapter and the inputs against the plan. @throws RequestError naming what differs */
+export function checkRepeatable(
+  { plan, lora }: Provenance,
+  { facts: checkpoint, checkpoint: { lora: loaded } }: Pick<OpenedModel, 'facts' | 'checkpoint'>,
+  probed: ProbedInputs,
+): void {
   if (checkpoint.id !== plan.model) {
     throw new RequestError(
       'conflict',
       'model',
       `model ${checkpoint.id} is loaded, the artifact was made with ${plan.model}; give that with --model`,
+    );
+  }
+  if (lora?.sha256 !== loaded?.sha256 || lora?.scale !== loaded?.scale) {
+    const describe = (adapter: MergedLora | undefined) =>
+      adapter === undefined ? 'no adapter' : `adapter ${adapter.sha256.slice(0, 12)} at scale ${adapter.scale}`;
+    const remedy =
+      lora === undefined ? 'leave --lora-path out' : `give it with --lora-path FILE --lora-scale ${lora.scale}`;
+    throw new RequestError(
+      'conflict',
+      'lora_path',
+      `${describe(loaded)} is loaded, the artifact was made with ${describe(lora)}; ${remedy}`,
     );
   }
   const check = (name: string, found: string | undefined, wanted: string | undefined) => {

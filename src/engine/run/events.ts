@@ -3,8 +3,9 @@ import type { Phase } from '../../pipeline/events.js';
 import type { Plan, PlanWarning } from '../../pipeline/plan-types.js';
 import type { Preview } from '../../pipeline/preview/previewer.js';
 import type { ActionResult } from '../outputs/action-result.js';
-import type { OutputFile } from '../outputs/write-outputs.js';
+import type { OutputFile } from '../outputs/output-files.js';
 import type { Fingerprint } from '../provenance/fingerprint.js';
+import type { RunWork } from './work-tally.js';
 
 /** Progress of a generation, in order: plan, phases and steps, artifact. */
 export type ProgressEvent =
@@ -24,6 +25,8 @@ export type ProgressEvent =
       readonly chunks: number;
       /** The step reused a velocity. */
       readonly skipped: boolean;
+      /** Branches that went through the network. */
+      readonly passes: number;
       /** Mean over the steps so far. */
       readonly secondsPerStep: number;
       /** Until the last step of the last chunk. */
@@ -73,4 +76,6 @@ export interface Artifact {
   readonly peakMemoryBytes: number;
   /** Most memory of the GPU so far; null where none was used. */
   readonly gpuMemory: GpuMemory | null;
+  /** What was really computed. */
+  readonly work: RunWork;
 }

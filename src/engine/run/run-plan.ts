@@ -1,8 +1,5 @@
 // Runs a plan and writes its outputs; reports progress on the way.
 
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { resourceUsage } from 'node:process';
 import { setImmediate } from 'node:timers/promises';
 import type { Ffmpeg, Waveform } from '../../media/index.js';
@@ -12,19 +9,26 @@ import type { PlanInputs } from '../../pipeline/inputs.js';
 import type { Networks } from '../../pipeline/networks.js';
 import type { Plan, PlanWarning } from '../../pipeline/plan-types.js';
 import type { Previewer } from '../../pipeline/preview/previewer.js';
+import type { RunCaches } from '../../pipeline/run-caches.js';
 import { describeActions } from '../outputs/action-result.js';
-import { FrameSpool } from '../outputs/frame-spool.js';
-import { mediaTypes, type OutputTarget } from '../outputs/output-target.js';
-import { type LatentResult, type OutputFile, writeOutputs } from '../outputs/write-outputs.js';
+import { ControlFiles, type ControlPaths } from '../outputs/control-files.js';
+import { type LatentResult, OutputFiles } from '../outputs/output-files.js';
+import { OutputPlace } from '../outputs/output-place.js';
+import type { OutputTarget } from '../outputs/output-target.js';
 import type { Provenance } from '../provenance/provenance.js';
 import type { Artifact, GpuMemory, ProgressEvent } from './events.js';
 import { StepTimer } from './step-timer.js';
+import { WorkTally } from './work-tally.js';
 
 /** What a run needs besides its plan. */
 export interface RunContext {
   readonly networks: Networks;
+  /** Serve this run and are filled by it. */
+  readonly caches: RunCaches;
   readonly inputs: PlanInputs;
   readonly targets: readonly OutputTarget[];
+  /** Where clips of the control maps go that the run makes. */
+  readonly controls: ControlPaths;
   /** Reads the targets back into the artifact and removes them. */
   readonly keepsData: boolean;
   readonly ffmpeg: Ffmpeg | null;
@@ -46,9 +50,16 @@ export interface RunContext {
  * @throws the signal's reason when stopped; then nothing is left behind
  */
 export async function* runPlan(plan: Plan, context: RunContext): AsyncGenerator<ProgressEvent, void> {
-  const { networks, inputs, targets, signal } = context;
-  await using frames = new FrameSpool();
+  const { networks, inputs, targets, origin, ffmpeg, signal } = context;
+  await using place = await OutputPlace.open(targets, context.keepsData);
+  await using outputs = new OutputFiles(place.targets, { origin, ffmpeg, signal });
+  await using controls = new ControlFiles(plan, context.controls, {
+    ffmpeg: ffmpeg ?? undefined,
+    codecOptions: origin.codecOptions,
+    signal,
+  });
   const timer = new StepTimer();
+  const tally = new WorkTally();
   const latents: LatentResult[] = [];
   let sound: Waveform | null = null;
   let rows: (readonly number[])[] | null = null;
@@ -57,8 +68,10 @@ export async function* runPlan(plan: Plan, context: RunContext): AsyncGenerator<
   const wantsFrames = targets.some(({ kind }) => kind !== 'safetensors' && kind !== 'wav');
   const options = {
     latents: wantsLatents,
+    controls: controls.isWanted,
     skipFrames: !wantsFrames && plan.transfer === null,
     previewer: context.previewer,
+    caches: context.caches,
     ...(context.tiling === null ? {} : { tiling: context.tiling }),
     ...(signal === undefined ? {} : { signal }),
   };
@@ -71,15 +84,22 @@ export async function* runPlan(plan: Plan, context: RunContext): AsyncGenerator<
         yield event;
         if (event.phase === 'denoise') timer.start();
         break;
+      case 'text':
+        tally.add(event);
+        break;
       case 'step':
+        tally.add(event);
         yield { ...event, ...timer.step(event) };
         break;
       case 'frames':
-        await frames.add(event.data, event.count, event);
+        await outputs.addFrames(event, sound);
         yield event;
         break;
       case 'preview':
         yield event;
+        break;
+      case 'control':
+        controls.add(event);
         break;
       case 'sound':
         sound = event.waveform;
@@ -97,47 +117,25 @@ export async function* runPlan(plan: Plan, context: RunContext): AsyncGenerator<
     }
   }
   yield { type: 'phase', phase: 'write', chunk: chunks - 1, chunks };
-  const framesSha256 = frames.count === 0 ? null : frames.digest();
-  const provenance: Provenance = { ...context.origin, framesSha256 };
   const action = describeActions(plan, rows);
-  const result = { provenance, frames, sound, action, latents };
-  const written = await writeTargets(context, (list) =>
-    writeOutputs(list, result, { ffmpeg: context.ffmpeg, codecOptions: provenance.codecOptions, signal }),
-  );
+  const { files, framesSha256 } = await outputs.finish({ sound, action, latents });
+  await controls.finish();
   const artifact: Artifact = {
     plan,
     warnings: context.warnings,
-    ...written,
+    ...(await place.read(files)),
     framesSha256,
-    width: frames.size?.width ?? plan.content.width,
-    height: frames.size?.height ?? plan.content.height,
-    frames: frames.count,
+    width: outputs.first?.width ?? plan.content.width,
+    height: outputs.first?.height ?? plan.content.height,
+    frames: outputs.count,
     fps: plan.fps,
     hasSound: sound !== null,
     action,
-    fingerprint: provenance.fingerprint,
+    fingerprint: origin.fingerprint,
     seconds: (performance.now() - context.startedAt) / 1000,
     peakMemoryBytes: resourceUsage().maxRSS * 1024,
     gpuMemory: context.readGpuMemory(),
+    work: tally.work,
   };
   yield { type: 'artifact', artifact };
-}
-
-type Written = Pick<Artifact, 'files' | 'data' | 'mediaType'>;
-
-async function writeTargets(
-  { targets, keepsData }: RunContext,
-  write: (targets: readonly OutputTarget[]) => Promise<readonly OutputFile[]>,
-): Promise<Written> {
-  const first = targets[0];
-  const mediaType = first === undefined ? 'application/json' : mediaTypes[first.kind];
-  if (!keepsData) return { files: await write(targets), data: null, mediaType };
-  const folder = await mkdtemp(join(tmpdir(), 'orrery-output-'));
-  try {
-    const moved = targets.map(({ path, kind }) => ({ path: join(folder, path), kind }));
-    await write(moved);
-    return { files: [], data: first === undefined ? null : await readFile(join(folder, first.path)), mediaType };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
 }

@@ -5,7 +5,7 @@ import { dirname } from 'node:path';
 import { findDefaultCheckpoint } from '../checkpoint/default-checkpoint.js';
 import { type EngineConfig, readConfig } from '../config.js';
 import { findEncoder } from '../encoder.js';
-import { openDevice, surveyGpus, whyNoGpu } from '../loader.js';
+import { howToGetGpu, openDevice, surveyGpus, whyNoGpu } from '../loader.js';
 import { packageVersion } from '../package-info.js';
 import { formatBytes } from './format-bytes.js';
 
@@ -161,10 +161,10 @@ function examineMemory(): Finding {
 async function examineGpu(config: EngineConfig): Promise<readonly Finding[]> {
   const survey = surveyGpus(config.libraryRoots);
   const { driver, gpus, libraries, lacks } = survey;
-  if (driver === null && libraries.length === 0)
-    return [
-      { name: 'gpu', status: 'note', value: 'no NVIDIA driver and no CUDA libraries: the CPU is used', remedy: null },
-    ];
+  if (driver === null && libraries.length === 0) {
+    const value = 'no NVIDIA driver and no CUDA libraries: the CPU is used';
+    return [{ name: 'gpu', status: 'note', value, remedy: `for an NVIDIA GPU: ${howToGetGpu(survey)}` }];
+  }
   const findings: Finding[] =
     driver === null ? [] : [{ name: 'gpu: driver', status: 'ok', value: `CUDA ${driver}`, remedy: null }];
   for (const { ordinal, name, capability, totalBytes } of gpus) {

@@ -1,5 +1,6 @@
 // Fetching a checkpoint on purpose, with the settings of this process.
-import { type Pulled, type PullProgress, pullRepository } from '../../weights/index.js';
+import { RequestError } from '../../protocol/index.js';
+import { isRepositoryId, type Pulled, type PullProgress, pullRepository } from '../../weights/index.js';
 import { type EngineConfig, readConfig } from '../config.js';
 
 /** What to fetch. */
@@ -14,13 +15,17 @@ export interface PullRequest {
 
 /**
  * Downloads a repository into the cache, or a folder.
- * @throws HubError saying what the hub refused and what to do; the signal's reason when stopped
+ * @throws RequestError for what cannot be a repository; HubError saying what the hub refused and what to do; the signal's reason when stopped
  */
 export function pullCheckpoint(
   repo: string,
   request: PullRequest,
   config: EngineConfig = readConfig(),
 ): Promise<Pulled> {
+  if (!isRepositoryId(repo))
+    return Promise.reject(
+      new RequestError('invalid_value', 'repository', `${JSON.stringify(repo)} is no repository id: write owner/name`),
+    );
   const { token, endpoint, cacheDir, offline } = config;
   const given = { token, endpoint, ...request };
   const entries = Object.entries(given).filter(([, value]) => value !== undefined);

@@ -1,24 +1,28 @@
 // Runs jobs on the engine: the stored request through the door again, with the seed of its plan, files into the job's folder.
 import { readFile, stat } from 'node:fs/promises';
-import { cpus, totalmem } from 'node:os';
+import { cpus } from 'node:os';
 import { basename, join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import Type from 'typebox';
 import Value from 'typebox/value';
 import { frameOf, type RgbImage } from '../../media/index.js';
+import { projections } from '../../models/cosmos3-transformer/index.js';
 import type { MediaSource } from '../../pipeline/media-source.js';
 import type { Previewer } from '../../pipeline/preview/previewer.js';
-import { hintKinds } from '../../pipeline/request.js';
+import { type ComputedKind, computedKinds, hintKinds } from '../../pipeline/request.js';
 import { hashFile } from '../artifacts/hash-file.js';
 import { syntheticNames } from '../checkpoint/synthetic-configs.js';
 import { readRequest, type WireRequest } from '../door/read-request.js';
-import type { JobOutput, JsonObject } from '../jobs/types.js';
+import type { ArtifactVariant, JobOutput, JsonObject } from '../jobs/types.js';
 import { Orrery } from '../orrery.js';
+import type { ControlPaths } from '../outputs/control-files.js';
 import { mediaTypes, type OutputKind } from '../outputs/output-target.js';
 import type { Artifact, ProgressEvent } from '../run/events.js';
 import type { DeviceInfo, JobRunner, ProducedFile, RunContext, RunResult, WorkerJob } from './job-runner.js';
 import { PreviewEncoder } from './preview-encoder.js';
 import { writeThumbnail } from './thumbnail.js';
+
+const tower = Type.Union([Type.Literal('und'), Type.Literal('gen')]);
 
 const optionSchema = Type.Object({
   model: Type.Optional(Type.String()),
@@ -36,14 +40,33 @@ const optionSchema = Type.Object({
     }),
   ),
   synthetic: Type.Optional(Type.Union(syntheticNames.map((name) => Type.Literal(name)))),
-  quantization: Type.Optional(Type.Object({ format: Type.Literal('fp8') })),
+  lora: Type.Optional(Type.Object({ path: Type.String(), scale: Type.Number() })),
+  quantization: Type.Optional(
+    Type.Object({
+      format: Type.Literal('fp8'),
+      excludeTowers: Type.Optional(Type.Array(tower)),
+      excludeLayers: Type.Optional(Type.Array(Type.Integer({ minimum: 0 }))),
+      excludeProjections: Type.Optional(Type.Array(Type.Union(projections.map((name) => Type.Literal(name))))),
+      wideFirstSteps: Type.Optional(Type.Integer({ minimum: 0 })),
+      wideLastSteps: Type.Optional(Type.Integer({ minimum: 0 })),
+      keepWide: Type.Optional(Type.Boolean()),
+    }),
+  ),
+  offload: Type.Optional(Type.Array(tower)),
   previewSteps: Type.Optional(Type.Integer({ minimum: 0 })),
+  warmUp: Type.Optional(Type.Array(Type.String())),
+  keep: Type.Optional(
+    Type.Object({
+      textBytes: Type.Optional(Type.Integer({ minimum: 0 })),
+      shapes: Type.Optional(Type.Integer({ minimum: 0 })),
+    }),
+  ),
 });
 
 /**
  * Opens the checkpoint that `options` name on the device and reads its weights.
- * Options: `model`, `revision`, `parts`, `threads`, `dtype`, `cudaLibraries`, `vaeTiling`, `gpu`, `synthetic`, `quantization` (its format), as `Orrery.load` takes them; `previewSteps`:
- * steps between two previews, none where 0 or absent.
+ * Options: `model`, `revision`, `parts`, `threads`, `dtype`, `cudaLibraries`, `vaeTiling`, `gpu`, `synthetic`, `lora`, `quantization`, `offload`, `keep`, as `Orrery.load` takes them; `previewSteps`:
+ * steps between two previews, none where 0 or absent; `warmUp`: shapes as `Orrery.warmUp` takes them.
  * @throws what loading throws, and TypeError for options of another form
  */
 export async function openGenerateRunner(device: string, options: JsonObject): Promise<JobRunner> {
@@ -53,6 +76,7 @@ export async function openGenerateRunner(device: string, options: JsonObject): P
   let previewer: Previewer | undefined;
   try {
     await orrery.loadWeights();
+    await orrery.warmUp(options.warmUp ?? []);
     if (previewSteps > 0) previewer = await orrery.openPreviewer({ everySteps: previewSteps });
   } catch (error) {
     await orrery[Symbol.asyncDispose]();
@@ -66,10 +90,16 @@ export async function openGenerateRunner(device: string, options: JsonObject): P
 }
 
 /** The processor's name: the description of a GPU begins with it, behind the device. */
-function describeDevice({ device, deviceDescription }: Orrery): DeviceInfo {
-  if (device === 'cpu') return { name: cpus()[0]?.model.trim() ?? 'CPU', memoryBytes: totalmem() };
-  const [, name = device] = /^cuda:\d+: ([^,]+)/.exec(deviceDescription ?? '') ?? [];
-  return { name, memoryBytes: null };
+function describeDevice({ device, deviceDescription, openDevice }: Orrery): DeviceInfo {
+  const [, gpu = device] = /^cuda:\d+: ([^,]+)/.exec(deviceDescription ?? '') ?? [];
+  const { totalBytes, freeBytes, servesFp8, setup } = openDevice ?? {};
+  return {
+    name: device === 'cpu' ? (cpus()[0]?.model.trim() ?? 'CPU') : gpu,
+    memoryBytes: totalBytes ?? null,
+    freeBytes: freeBytes ?? null,
+    servesFp8: servesFp8 ?? false,
+    setup: setup ?? [],
+  };
 }
 
 interface Engine {
@@ -79,12 +109,13 @@ interface Engine {
 
 async function runJob(engine: Engine, job: WorkerJob, context: RunContext): Promise<RunResult> {
   const outputs = job.outputs.map((output, index) => ({ ...output, path: pathOf(job, output, index) }));
-  const written = outputs.filter(({ variant }) => variant !== 'thumbnail');
+  const written = outputs.filter(({ variant }) => variant !== 'thumbnail' && computedKindOf(variant) === null);
   const read = readRequest(await wireOf(job));
   const output = written.length === 0 ? undefined : written.map(({ path }) => path);
   // A job that is shown in lists is watched; one whose caller waits on the line is not.
-  const previewer = written.length < outputs.length ? engine.previewer : undefined;
-  const generation = engine.orrery.generateRead(read, { output, previewer, signal: context.signal });
+  const previewer = outputs.some(({ variant }) => variant === 'thumbnail') ? engine.previewer : undefined;
+  const controls = controlPaths(outputs);
+  const generation = engine.orrery.generateRead(read, { output, controls, previewer, signal: context.signal });
   const previews = new PreviewEncoder((preview) => context.onPreview(preview));
   let artifact: Artifact | undefined;
   let firstFrame: RgbImage | undefined;
@@ -107,7 +138,8 @@ async function runJob(engine: Engine, job: WorkerJob, context: RunContext): Prom
     const [bytes, sha256] = [(await stat(path)).size, await hashFile(path)];
     files.push({ name: basename(path), variant, index, mediaType: mediaTypes[kind], bytes, sha256 });
   }
-  return { files, result: describe(artifact) };
+  const { bytes: textCacheBytes = 0 } = engine.orrery.kept?.texts ?? {};
+  return { files, result: { ...describe(artifact), textCacheBytes } };
 }
 
 const extensions: Readonly<Record<OutputKind, string>> = {
@@ -122,6 +154,16 @@ const extensions: Readonly<Record<OutputKind, string>> = {
 
 function pathOf({ folder }: WorkerJob, { variant, kind }: JobOutput, index: number): string {
   return join(folder, `${variant}-${index}.${extensions[kind]}`);
+}
+
+/** The hint whose computed map a variant is; null for other variants. */
+function computedKindOf(variant: ArtifactVariant): ComputedKind | null {
+  return computedKinds.find((kind) => variant === `control_${kind}`) ?? null;
+}
+
+function controlPaths(outputs: readonly (JobOutput & { readonly path: string })[]): ControlPaths {
+  const pairs = outputs.map(({ variant, path }) => [computedKindOf(variant), path] as const);
+  return Object.fromEntries(pairs.filter(([kind]) => kind !== null));
 }
 
 /** The request as the door takes it. Inputs go in as bytes: their place on this machine is nobody's business. */
@@ -160,6 +202,7 @@ function copyFirst({ width, height, count, data }: Extract<ProgressEvent, { read
 /** What a record says about a result besides its files. */
 function describe(artifact: Artifact): JsonObject {
   const { plan, warnings, width, height, frames, fps, hasSound, framesSha256, action, seconds, fingerprint } = artifact;
+  const { steps, computedSteps, passes, computedTexts, reusedTexts } = artifact.work;
   return {
     width,
     height,
@@ -171,6 +214,11 @@ function describe(artifact: Artifact): JsonObject {
     seed: plan.seed,
     seconds,
     peakMemoryBytes: artifact.peakMemoryBytes,
+    steps,
+    computedSteps,
+    passes,
+    computedTexts,
+    reusedTexts,
     action: action === null ? null : { ...action, shape: [...action.shape] },
     warnings: warnings.map(({ param, message }) => ({ param, message })),
     fingerprint: { ...fingerprint },

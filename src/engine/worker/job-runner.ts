@@ -73,6 +73,12 @@ export interface DeviceInfo {
   readonly name: string;
   /** That it has; null where it does not say. */
   readonly memoryBytes: number | null;
+  /** Of it, what was free when it was opened, before any weight came; null where it does not say. */
+  readonly freeBytes?: number | null;
+  /** Whether it has products in eight bits. */
+  readonly servesFp8?: boolean;
+  /** What it is and how weights are kept and frames decoded, for people. */
+  readonly setup?: readonly string[];
 }
 
 /** Runs jobs, one at a time. */

@@ -19,7 +19,7 @@ export type BlurPreset = keyof typeof blurFactors;
 /** All presets, weakest first. */
 export const blurPresets = Object.keys(blurFactors).filter(isBlurPreset);
 
-export function isBlurPreset(name: string): name is BlurPreset {
+function isBlurPreset(name: string): name is BlurPreset {
   return Object.hasOwn(blurFactors, name);
 }
 

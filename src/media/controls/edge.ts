@@ -18,7 +18,7 @@ export type EdgePreset = keyof typeof edgeThresholds;
 /** All presets, weakest first. */
 export const edgePresets = Object.keys(edgeThresholds).filter(isEdgePreset);
 
-export function isEdgePreset(name: string): name is EdgePreset {
+function isEdgePreset(name: string): name is EdgePreset {
   return Object.hasOwn(edgeThresholds, name);
 }
 

@@ -7,7 +7,7 @@ import { chunkBytes, riffChunks, riffFile } from '../sound/riff.js';
 export type ImageFormat = 'png' | 'jpeg' | 'webp';
 
 /** Longest text embedded, in bytes of UTF-8. */
-export const maxTextBytes = 2 ** 20;
+const maxTextBytes = 2 ** 20;
 
 const pngKeyword = 'Comment';
 const jpegSegmentBytes = 65533;

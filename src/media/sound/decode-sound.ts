@@ -64,7 +64,10 @@ export async function decodeSound(path: string, options: DecodeSoundOptions = {}
     const { code } = await run.ended;
     if (signal?.aborted) throw new MediaError('aborted', `Decoding ${path} was stopped.`);
     if (code !== 0) {
-      throw new MediaError('unreadable', `The sound of ${path} cannot be decoded (${summarizeErrors(run.errors())}).`);
+      throw new MediaError(
+        'unreadable',
+        `The sound of ${path} cannot be decoded (${summarizeErrors(run.errors())}). Send another copy.`,
+      );
     }
   } finally {
     run.kill();
@@ -79,7 +82,7 @@ async function describeSound(ffmpeg: Ffmpeg, input: readonly string[], path: str
   await run.ended;
   const report = run.errors();
   if (!/^Input #0/m.test(report))
-    throw new MediaError('unreadable', `${path} cannot be opened (${summarizeErrors(report)}).`);
+    throw new MediaError('unreadable', `${path} cannot be opened (${summarizeErrors(report)}). Send another copy.`);
   return /Stream #.*: Audio: .*/.exec(report)?.[0] ?? null;
 }
 

@@ -48,16 +48,19 @@ export function encodeWav(sound: Waveform, options: EncodeWavOptions = {}): Uint
 export function decodeWav(bytes: Uint8Array, name = 'The sound'): Waveform {
   const file = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length);
   if (file.toString('latin1', 0, 4) !== 'RIFF' || file.toString('latin1', 8, 12) !== 'WAVE') {
-    throw new MediaError('unsupported_type', `${name} is not a WAV file.`);
+    throw new MediaError('unsupported_type', `${name} is not a WAV file. Convert it.`);
   }
   const chunks = riffChunks(file);
   const header = chunks.find(({ id }) => id === 'fmt ')?.data;
   const data = chunks.find(({ id }) => id === 'data');
   if (!header || header.length < 16 || !data) {
-    throw new MediaError('unreadable', `${name} is a WAV file without a format or data chunk.`);
+    throw new MediaError('unreadable', `${name} is a WAV file without a format or data chunk. Send another copy.`);
   }
   if (data.declared > data.data.length) {
-    throw new MediaError('truncated', `${name} is cut short: ${data.data.length} of ${data.declared} bytes of sound.`);
+    throw new MediaError(
+      'truncated',
+      `${name} is cut short: ${data.data.length} of ${data.declared} bytes of sound. Send the whole file.`,
+    );
   }
   const plain = header.readUInt16LE(0);
   // 0xfffe: the true format stands at the start of the sub-format field.

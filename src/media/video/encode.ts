@@ -51,6 +51,7 @@ export interface EncodedVideo {
 }
 
 const maxMetadataBytes = 2 ** 20;
+const readAheadBytes = 64 * 2 ** 20;
 const unknownHash = '0'.repeat(64);
 
 /**
@@ -102,7 +103,12 @@ function checkOptions({ path, fps, width, height, sound, ...rest }: EncodeVideoO
 function encoderArguments(options: EncodeVideoOptions, output: string): string[] {
   const { width, height } = evenSize(options);
   const rate = fractionText(toFraction(options.fps));
-  const video = ['-f', 'rawvideo', '-pix_fmt', 'rgb24', '-s', `${width}x${height}`, '-r', rate, '-i', 'pipe:0'];
+  // Frames are taken in while earlier ones are encoded: whoever makes them can go on.
+  const ahead = Math.min(512, Math.max(8, Math.floor(readAheadBytes / (width * height * 3))));
+  const video = [
+    ...['-thread_queue_size', String(ahead), '-f', 'rawvideo', '-pix_fmt', 'rgb24', '-s', `${width}x${height}`],
+    ...['-r', rate, '-i', 'pipe:0'],
+  ];
   const sound = options.sound && ['-f', 'f32le', '-ar', String(options.sound.sampleRate), '-ac', '2', '-i', 'pipe:3'];
   // A WAV header carries the text: old builds cut the lines of an ffmetadata file after a thousand characters.
   const text = options.metadata === undefined ? undefined : ['-f', 'wav', '-i', 'pipe:4'];

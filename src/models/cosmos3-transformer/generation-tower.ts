@@ -1,5 +1,5 @@
 // The generation tower: vision, sound and action rows, full attention over the text's keys and their own.
-// One call is one denoise step of one branch. Source: spec, section 2.
+// One call is one denoise step, of one branch or of several at once. Source: spec, section 2.
 import {
   type Backend,
   disposeTensors,
@@ -50,6 +50,12 @@ export interface StepOptions {
   readonly wide?: boolean;
 }
 
+/** One branch of a step: the rows that it predicts from, and what they see. */
+export interface GenPass {
+  readonly segments: readonly GenSegment[];
+  readonly context: GenContext;
+}
+
 /**
  * Velocities of the segments that are predicted, in order, each in its latents' shape, float32.
  * @param timestepRow `[1, D]`, the embedded timestep of this step
@@ -60,13 +66,34 @@ export function predictVelocity(
   segments: readonly GenSegment[],
   context: GenContext,
   timestepRow: Tensor,
-  { wide = false }: StepOptions = {},
+  options: StepOptions = {},
 ): Tensor[] {
+  return predictVelocities(b, transformer, [{ segments, context }], timestepRow, options)[0] ?? [];
+}
+
+/**
+ * The same for several branches at once: their rows go through the products together, and each attends to its own text and rows.
+ * @returns by branch
+ */
+export function predictVelocities(
+  b: Backend,
+  transformer: Transformer,
+  passes: readonly GenPass[],
+  timestepRow: Tensor,
+  { wide = false }: StepOptions = {},
+): Tensor[][] {
   const { config, wideLayers, genNorm } = transformer;
   return b.scope(() => {
     const layers = wide ? wideLayers : transformer.layers.map(({ gen }) => gen);
-    const embedded = segments.map((segment) => embedSegment(b, transformer, segment, timestepRow)); // [S_i, D]
-    const x = embedded.length === 1 && embedded[0] ? embedded[0] : b.concat(embedded, 0); // [S, D]
+    const x = joinRows(
+      b,
+      passes.map(({ segments }) => embedSegments(b, transformer, segments, timestepRow)),
+    ); // [S, D], S over all branches
+    const spans = spansOf(passes, config.patch);
+    const rope = joinRopes(
+      b,
+      passes.map(({ context }) => context.rope),
+    );
     const own = newKvRows(b, config, x.shape[0] ?? 0);
     const before = (layer: TowerLayer | undefined): NormBefore =>
       layer
@@ -74,19 +101,69 @@ export function predictVelocity(
         : { weight: genNorm, eps: config.eps, reader: null };
     let rows: NormedSum<Rows> = { sum: x, normed: normRows(b, x, before(layers[0])) }; // [S, D] each
     for (const [i, layer] of layers.entries()) {
-      const text = context.text.layers[i];
-      if (!text) throw new Error(`the text cache has ${context.text.layers.length} layers, layer ${i} was asked`);
       layer.group?.enter(layers[i + 1]?.group);
-      const attend = (q: Tensor) => attendRoutes(b, q, own, text, context.routes);
+      const attend = (q: Tensor) =>
+        joinRows(
+          b,
+          passes.map(({ context: { text, routes } }, p) => {
+            const seen = text.layers[i];
+            if (!seen) throw new Error(`the text cache has ${text.layers.length} layers, layer ${i} was asked`);
+            const [start, end] = spans[p] as RowSpan;
+            const of = (rowsOf: Tensor) => b.slice(rowsOf, 0, start, end);
+            return attendRoutes(b, of(q), { k: of(own.k), v: of(own.v) }, seen, routes);
+          }),
+        );
       const next = before(layers[i + 1]);
-      const behind = b.scope(() => genLayer(b, transformer, { layer, next, rope: context.rope, own, attend }, rows));
+      const behind = b.scope(() => genLayer(b, transformer, { layer, next, rope, own, attend }, rows));
       // At 44 160 rows a layer's residual takes 0.7 GB: it goes before the next one's comes.
       disposeTensors([rows.sum, rows.normed]);
       rows = behind;
     }
-    if (isQuantized(rows.normed)) throw new Error('the last norm is read by plain layers');
-    return predictSegments(b, transformer, segments, rows.normed);
+    const last = rows.normed;
+    if (isQuantized(last)) throw new Error('the last norm is read by plain layers');
+    return passes.map(({ segments }, p) =>
+      predictSegments(b, transformer, segments, b.slice(last, 0, ...(spans[p] as RowSpan))),
+    );
   });
+}
+
+/** What the first layer reads of a branch: its rows with their timestep, normed, not quantised. `[S, D]` */
+export function firstLayerInput(
+  b: Backend,
+  transformer: Transformer,
+  segments: readonly GenSegment[],
+  timestepRow: Tensor,
+): Tensor {
+  const [layer] = transformer.layers;
+  if (!layer) throw new Error('a transformer without layers');
+  const { eps } = transformer.config;
+  return b.scope(() => b.rmsNorm(embedSegments(b, transformer, segments, timestepRow), layer.gen.inputNorm, { eps }));
+}
+
+type RowSpan = readonly [start: number, end: number];
+
+/** Where the rows of each branch lie. */
+function spansOf(passes: readonly GenPass[], patch: number): RowSpan[] {
+  let end = 0;
+  return passes.map(({ segments }) => {
+    const start = end;
+    for (const segment of segments) end += segmentRows(segment, patch);
+    return [start, end];
+  });
+}
+
+function joinRows(b: Backend, parts: readonly Tensor[]): Tensor {
+  const [first] = parts;
+  return first && parts.length === 1 ? first : b.concat(parts, 0);
+}
+
+function joinRopes(b: Backend, ropes: readonly RopeTables[]): RopeTables {
+  const join = (table: keyof RopeTables) =>
+    joinRows(
+      b,
+      ropes.map((rope) => rope[table]),
+    );
+  return { cos: join('cos'), sin: join('sin') };
 }
 
 interface GenLayer {
@@ -110,6 +187,18 @@ function genLayer(
   const attended = linear(b, attention.out, attend(q)); // [S, D]
   const middle = addNormRows(b, x, attended, { weight: postNorm, eps: config.eps, reader: block.up }); // [S, D] each
   return addNormRows(b, middle.sum, mlp(b, block, middle.normed), next);
+}
+
+function embedSegments(
+  b: Backend,
+  transformer: Transformer,
+  segments: readonly GenSegment[],
+  timestepRow: Tensor,
+): Tensor {
+  return joinRows(
+    b,
+    segments.map((segment) => embedSegment(b, transformer, segment, timestepRow)),
+  );
 }
 
 function embedSegment(b: Backend, transformer: Transformer, segment: GenSegment, timestepRow: Tensor): Tensor {

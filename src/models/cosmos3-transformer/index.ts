@@ -4,8 +4,11 @@ export { type Positions, type RopeTables, ropeTables } from '../../nn/rope.js';
 export { embedTimesteps } from '../../nn/timestep.js';
 export { parseTransformerConfig, type TransformerConfig } from './config.js';
 export {
+  firstLayerInput,
   type GenContext,
+  type GenPass,
   type GenSegment,
+  predictVelocities,
   predictVelocity,
   type StepOptions,
   segmentRows,
@@ -13,6 +16,7 @@ export {
 export { type PatchGrid, patchGrid, patchify, unpatchify } from './patches.js';
 export {
   checkQuantization,
+  linearFormats,
   type Projection,
   planWideSteps,
   projections,
@@ -20,7 +24,7 @@ export {
   QuantizationError,
   type Tower,
 } from './quantization.js';
-export { type KvCache, prefill } from './text-tower.js';
+export { type KvCache, prefill, prefillRows } from './text-tower.js';
 export {
   type ActionProjection,
   readActionProjection,

@@ -17,35 +17,40 @@ export interface KvCache {
 
 /** Runs the prompt's token ids through the text tower. The last layer gives only its keys and values. */
 export function prefill(b: Backend, transformer: Transformer, ids: Int32Array): KvCache {
-  const { config, layers } = transformer;
-  const length = ids.length;
+  const { headDim, ropeTheta: theta, ropeAxes: axes } = transformer.config;
+  const { length } = ids;
   const line = Float32Array.from({ length }, (_, i) => i);
+  const layers = b.scope(() => {
+    const bytes = new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength);
+    const rows = b.embed(transformer.embedTokens, b.upload({ shape: [length], dtype: 'i32', bytes })); // [L, D]
+    const rope = ropeTables(b, { t: line, h: line, w: line }, { headDim, theta, axes });
+    return prefillRows(b, transformer, rows, rope).layers.map(({ k, v }) => ({ k, v }));
+  });
+  return { textTokens: length, layers };
+}
+
+/**
+ * The same from embedded rows and rotary tables, where a prompt's ids and positions are not known.
+ * @param rows `[L, D]`, in the activation dtype
+ */
+export function prefillRows(b: Backend, transformer: Transformer, rows: Tensor, rope: RopeTables): KvCache {
+  const { config, layers } = transformer;
   const kept = b.scope(() => {
-    const idTensor = b.upload({
-      shape: [length],
-      dtype: 'i32',
-      bytes: new Uint8Array(ids.buffer, ids.byteOffset, ids.byteLength),
-    });
-    const rope = ropeTables(
-      b,
-      { t: line, h: line, w: line },
-      { headDim: config.headDim, theta: config.ropeTheta, axes: config.ropeAxes },
-    );
     const segments: KvRows[] = [];
-    let x = b.embed(transformer.embedTokens, idTensor); // [L, D]
+    let x = rows; // [L, D]
     for (const [i, layer] of layers.entries()) {
       const last = i === layers.length - 1;
       layer.und.group?.enter(layers[i + 1]?.und.group);
       const { next, seen } = b.scope(() => undLayer(b, layer, config, rope, x, last));
       segments.push(seen);
-      x[Symbol.dispose]();
+      if (x !== rows) x[Symbol.dispose]();
       if (next) x = next;
     }
     return segments.map(({ k, v }) => ({ k, v }));
   });
   // Room for what comes next; the layers' copies in host memory stay.
   transformer.offload?.release();
-  return { textTokens: length, layers: kept };
+  return { textTokens: rows.shape[0] ?? 0, layers: kept };
 }
 
 function undLayer(b: Backend, layer: Layer, config: TransformerConfig, rope: RopeTables, x: Tensor, last: boolean) {

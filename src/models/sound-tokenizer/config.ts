@@ -141,8 +141,3 @@ function rates(multiples: readonly number[], width: number, strides: readonly nu
     stride,
   }));
 }
-
-/** Latents that stand for `samples` samples per channel: whole hops, the last one padded. */
-export function soundLatents(config: SoundTokenizerConfig, samples: number): number {
-  return Math.ceil(samples / config.hop);
-}

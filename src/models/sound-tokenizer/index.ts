@@ -1,5 +1,5 @@
 // The sound tokenizer of Cosmos3.
-export { parseSoundTokenizerConfig, type SoundTokenizerConfig, soundLatents } from './config.js';
+export { parseSoundTokenizerConfig, type SoundTokenizerConfig } from './config.js';
 export {
   type DecodeSoundOptions,
   decodeSound,

@@ -14,7 +14,6 @@ import {
   parseSoundTokenizerConfig,
   readSoundTokenizer,
   type SoundTokenizer,
-  soundLatents,
 } from './index.js';
 import { prepareWaveform } from './spectrogram.js';
 
@@ -109,10 +108,6 @@ describe('samples', () => {
   it('of silence stay silent', () => {
     const settings = { fft: 8, hop: 2, blocks: 1, levels: [], normaliseVolume: true };
     expect([...prepareWaveform(settings, new Float32Array(4), 1, 4)].every((x) => x === 0)).toBe(true);
-  });
-
-  it('make a latent per started hop', () => {
-    expect([1, 1920, 1921, 9000].map((samples) => soundLatents(config, samples))).toEqual([1, 1, 2, 5]);
   });
 });
 

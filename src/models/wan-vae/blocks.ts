@@ -49,7 +49,7 @@ export function readNormedConv(
   };
 }
 
-export function readResidualBlock(b: Backend, reader: WeightReader, [input, output]: Widths): ResidualBlock {
+function readResidualBlock(b: Backend, reader: WeightReader, [input, output]: Widths): ResidualBlock {
   return {
     first: readNormedConv(b, reader, { norm: 'norm1', conv: 'conv1' }, [input, output]),
     second: readNormedConv(b, reader, { norm: 'norm2', conv: 'conv2' }, [output, output]),

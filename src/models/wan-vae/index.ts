@@ -8,7 +8,7 @@ export {
   encodeFlops,
   weightCount,
 } from './cost.js';
-export { defaultTiling, type Tiling } from './tiles.js';
+export { defaultTiling, type Tiling, tiledPixels } from './tiles.js';
 export {
   type DecodeOptions,
   decode,

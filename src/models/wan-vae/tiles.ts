@@ -28,6 +28,18 @@ export function tileSpans(length: number, { size, stride }: Tiling, factor: numb
   return spans;
 }
 
+/** Pixels of all tiles of a picture together, overlaps counted twice; null where one tile holds it and nothing is tiled. */
+export function tiledPixels(
+  { width, height }: { readonly width: number; readonly height: number },
+  tiling: Tiling,
+  factor: number,
+): number | null {
+  const [rows, columns] = [height, width].map((pixels) => tileSpans(Math.ceil(pixels / factor), tiling, factor));
+  if (rows?.length === 1 && columns?.length === 1) return null;
+  const length = (spans: readonly Span[] = []) => spans.reduce((sum, { start, end }) => sum + end - start, 0) * factor;
+  return length(rows) * length(columns);
+}
+
 /**
  * Puts tiles `[rows][columns]` of `[F, h, w, C]` together, neighbours overlapping by `overlap` pixels. Along an overlap the
  * earlier tile's share falls from one by equal steps, and the later one's rises from zero.

@@ -7,6 +7,7 @@ import { channelsFirst } from '../denoise/targets.js';
 import type { PlanInputs } from '../inputs.js';
 import type { Networks } from '../networks.js';
 import type { Plan, PlannedHint, PlannedTransfer, Size } from '../plan-types.js';
+import { type ComputedKind, isComputedKind } from '../request.js';
 import { type Chunk, chunkFrameIndexes } from './chunks.js';
 import type { ChunkConditions } from './conditioning.js';
 import {
@@ -28,6 +29,14 @@ export interface PixelFrames {
 export interface PreparedChunk {
   readonly conditions: ChunkConditions;
   readonly panels: readonly Uint8Array[];
+  /** Control maps that were made from the input clip: `[frames, H, W, 3]` of the canvas. */
+  readonly computed: readonly ComputedMap[];
+}
+
+/** A control map of one chunk. */
+export interface ComputedMap {
+  readonly kind: ComputedKind;
+  readonly data: Uint8Array;
 }
 
 export interface ChunkContext {
@@ -45,25 +54,29 @@ export async function prepareChunk(networks: Networks, plan: Plan, context: Chun
   const note = recordEncodings(recorder, chunk.index);
   if (!plan.transfer) {
     const { condition } = plan;
-    if (!condition) return { conditions: { latentFrames, clean: null, controls: [] }, panels: [] };
+    if (!condition) return { conditions: { latentFrames, clean: null, controls: [] }, panels: [], computed: [] };
     const latents = note(await encodeCondition(networks, plan, condition, inputs));
     return {
       conditions: { latentFrames, clean: { latents, frames: condition.latentFrames }, controls: [] },
       panels: [],
+      computed: [],
     };
   }
   const maps: Uint8Array[] = [];
+  const computed: ComputedMap[] = [];
   const controls: HostLatents[] = [];
   for (const hint of plan.transfer.hints) {
     const rgb = await controlFrames(hint, plan, context);
     maps.push(rgb);
+    if (hint.computed && isComputedKind(hint.kind)) computed.push({ kind: hint.kind, data: rgb });
     controls.push(
       note(await encodePixels(networks, () => uploadPixels(networks.backend, rgb, chunk.frames, plan.canvas))),
     );
   }
   const clean = await overlapConditions(networks, plan.canvas, overlapPixels(plan, plan.transfer, context));
   if (clean) note(clean.latents);
-  return { conditions: { latentFrames, clean, controls }, panels: panelsOf(plan.transfer, plan, context, maps) };
+  const panels = panelsOf(plan.transfer, plan, context, maps);
+  return { conditions: { latentFrames, clean, controls }, panels, computed };
 }
 
 async function controlFrames(hint: PlannedHint, plan: Plan, { chunk, inputs }: ChunkContext): Promise<Uint8Array> {

@@ -9,14 +9,14 @@ import {
   readActionProjection,
   ropeTables,
 } from '../../models/cosmos3-transformer/index.js';
-import type { Branch } from '../denoise/denoise.js';
+import type { Branch, Conditions } from '../denoise/conditions.js';
 import { type BranchName, neededBranches } from '../denoise/guidance.js';
 import { type Target, targetWithCleanFrames } from '../denoise/targets.js';
 import type { Networks } from '../networks.js';
 import type { Plan } from '../plan-types.js';
 import { actionTarget } from './action-target.js';
 import { type ItemLayout, itemRows, jointRoutes, noisyRows, sequencePositions, weightedRoutes } from './sequence.js';
-import type { TextCaches } from './text.js';
+import type { BranchTexts } from './text.js';
 import { type HostLatents, latentSize } from './vision-source.js';
 
 /** What one run of the denoise loop is conditioned on, encoded. */
@@ -30,10 +30,7 @@ export interface ChunkConditions {
 }
 
 /** Device data of one run; dispose of it after the loop. */
-export interface Conditioning extends Disposable {
-  readonly targets: readonly Target[];
-  readonly branches: readonly Branch[];
-  readonly hasControls: boolean;
+export interface Conditioning extends Disposable, Conditions {
   /** Positions of each branch's rows, the text apart. */
   readonly positions: ReadonlyMap<BranchName, Positions>;
 }
@@ -62,7 +59,7 @@ export function buildConditioning(
   networks: Networks,
   plan: Plan,
   conditions: ChunkConditions,
-  texts: TextCaches,
+  texts: BranchTexts,
   timesteps: Float32Array,
 ): Conditioning {
   const { backend: b, transformer } = networks;
@@ -98,15 +95,59 @@ export function buildConditioning(
     const rope = own(
       ropeTables(b, placed, { headDim: config.headDim, theta: config.ropeTheta, axes: config.ropeAxes }),
     );
+    const rows = items.reduce((sum, item) => sum + itemRows(item, patch), 0);
     const routes = own(groupRoutes(b, routesOf(items, patch, plan, before.length)));
     const segments = (samples: readonly Tensor[]) => [
       ...before,
       ...targets.map(({ item }, i) => targetSegment(item, samples[i] as Tensor, noisy[i] as Tensor, projection)),
     ];
-    return { name, context: { text, rope, routes }, segments };
+    return { name, context: { text, rope, routes }, segments, rows };
   };
   const branches = neededBranches(plan.guidance, timesteps, hasControls).map(makeBranch);
-  return { targets, branches, hasControls, positions, [Symbol.dispose]: () => disposeTensors(owned) };
+  const tensors = [
+    ...noisy,
+    ...controls.map(({ latents }) => latents),
+    ...branches.flatMap(({ context: { rope, routes } }) => [
+      rope.cos,
+      rope.sin,
+      ...routes.flatMap(({ mixing }) => (mixing ? [mixing.coefficients] : [])),
+    ]),
+  ];
+  let holdsData = true;
+  const free = () => disposeTensors(owned);
+  return {
+    targets,
+    branches,
+    hasControls,
+    positions,
+    layout: describeLayout(plan, targets, controls, branches),
+    tensors,
+    handOver() {
+      holdsData = false;
+      return { [Symbol.dispose]: free };
+    },
+    [Symbol.dispose]() {
+      if (holdsData) free();
+    },
+  };
+}
+
+/** All that shapes and addresses depend on, and the action domain, whose projections are weights. */
+function describeLayout(
+  plan: Plan,
+  targets: readonly Target[],
+  controls: readonly { readonly item: ItemLayout }[],
+  branches: readonly Branch[],
+): string {
+  return JSON.stringify([
+    targets.map(({ item: { kind, shape }, mask }) => [kind, shape, mask !== null]),
+    controls.map(({ item }) => item.shape),
+    branches.map(({ name, context }) => [
+      name,
+      context.routes.map(({ routes }) => routes.map(({ queries, keys }) => [queries, keys])),
+    ]),
+    plan.action?.domain ?? null,
+  ]);
 }
 
 function uploadRows(b: Backend, values: Float32Array): Tensor {

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Plan } from '../plan-types.js';
-import { outputSize, resultFrames } from './output.js';
+import { resultFrames } from './output.js';
 
 const chunk = { index: 1, start: 4, frames: 5, overlap: 1, adds: 3 };
 
@@ -25,19 +24,5 @@ describe('resultFrames', () => {
     const part = resultFrames(chunk, frames(1, 1), [panel(1), panel(2)]);
     expect(part?.width).toBe(6);
     expect([...(part?.data ?? [])]).toEqual([1, 1, 1, 1, 1, 1, 2, 2, 2, 2, 2, 2, 10, 11, 12, 13, 14, 15]);
-  });
-});
-
-describe('outputSize', () => {
-  it('counts panels and whole latents', () => {
-    const transfer = { showInput: true, showControlCondition: true, hints: [{}, {}] };
-    expect(outputSize({ content: { width: 320, height: 192 }, transfer } as object as Plan, 16)).toEqual({
-      width: 1280,
-      height: 192,
-    });
-    expect(outputSize({ content: { width: 640, height: 540 }, transfer: null } as Plan, 16)).toEqual({
-      width: 640,
-      height: 528,
-    });
   });
 });

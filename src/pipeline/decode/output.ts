@@ -1,18 +1,5 @@
 // The result's frames: overlap dropped, cut to length, with input and control panels beside them where the plan shows them.
 import type { Chunk } from '../conditioning/chunks.js';
-import type { Plan, Size } from '../plan-types.js';
-
-/** Number of panels of canvas width that a frame of the result has, the generated one included. */
-export function panelCount({ transfer }: Plan): number {
-  if (!transfer) return 1;
-  return 1 + (transfer.showInput ? 1 : 0) + (transfer.showControlCondition ? transfer.hints.length : 0);
-}
-
-/** Size of the result's frames. */
-export function outputSize(plan: Plan, spatialFactor: number): Size {
-  const whole = (size: number) => Math.max(1, Math.floor(size / spatialFactor)) * spatialFactor;
-  return { width: whole(plan.content.width) * panelCount(plan), height: whole(plan.content.height) };
-}
 
 /** Decoded frames of a chunk by their place in it. */
 export interface PlacedFrames {

@@ -1,43 +1,30 @@
 // The denoise loop: a generator that yields after every step. It does not know which task it runs: branches, segments and
 // guidance are data. Source: spec, section 4; design, section 4 "one graph per step".
-import { type Backend, disposeTensors, type Graph, type Tensor, uploadFloats } from '../../backend/index.js';
-import {
-  embedTimesteps,
-  type GenContext,
-  type GenSegment,
-  planWideSteps,
-  predictVelocity,
-  type Transformer,
-} from '../../models/cosmos3-transformer/index.js';
+import type { Tensor } from '../../backend/index.js';
+import { planWideSteps } from '../../models/cosmos3-transformer/index.js';
 import type { Networks } from '../networks.js';
-import type { PlannedGuidance } from '../plan-types.js';
-import { type BranchName, branchWeights } from './guidance.js';
-import type { Schedule } from './schedule.js';
-import type { SkipTable } from './skip.js';
-import { newSolverState, type SolverState, solveStep, uploadSolverTables } from './solver-state.js';
+import type { PlannedReuse } from '../plan-types.js';
+import type { SkipMode } from '../request.js';
+import { type BranchName, branchNames, branchWeights } from './guidance.js';
+import { GuidanceReuse } from './reuse/guidance-reuse.js';
+import { StepCache } from './reuse/step-cache.js';
+import type { HeldSession, SessionCache } from './session/session-cache.js';
+import type { SessionRun } from './session/session-memory.js';
+import type { StepSession, StepVariant } from './session/step-session.js';
+import { standInWeights } from './skip.js';
 import { StepPace } from './step-pace.js';
-import { drawNoise, type NoiseSource, type Target } from './targets.js';
+import { drawNoise, type NoiseSource } from './targets.js';
 
-/** One pass through the generation tower: its text, and the segments given the current samples. */
-export interface Branch {
-  readonly name: BranchName;
-  readonly context: GenContext;
-  readonly segments: (samples: readonly Tensor[]) => readonly GenSegment[];
-}
-
-export interface DenoiseInput {
-  readonly targets: readonly Target[];
-  readonly branches: readonly Branch[];
-  /** Initial latents of the targets. */
-  readonly latents: readonly Float32Array[];
-  readonly schedule: Schedule;
-  readonly guidance: PlannedGuidance;
-  readonly hasControls: boolean;
-  readonly skip: SkipTable;
+export interface DenoiseInput extends Omit<SessionRun, 'stepCache'> {
+  /** How skipped steps get their velocity where the step cache skips them. */
+  readonly skipMode: SkipMode;
+  readonly reuse: PlannedReuse;
   /** Goes on drawing where the initial latents ended, for stochastic samplers. */
   readonly noise: NoiseSource;
   /** Keep each branch's own velocities, for comparison with a reference. */
   readonly keepBranchVelocities?: boolean;
+  /** Records all steps that the schedule has, and runs the first. */
+  readonly isWarmUp?: boolean;
 }
 
 /** State after a step. The tensors are overwritten by the next one. */
@@ -45,6 +32,10 @@ export interface DenoiseStep {
   /** 0-based. */
   readonly step: number;
   readonly skipped: boolean;
+  /** Branches that went through the network. */
+  readonly passes: number;
+  /** The last one of this run. */
+  readonly isLast: boolean;
   /** One per target. */
   readonly samples: readonly Tensor[];
   /** What the result would be by this step's velocity, one per target. Clean frames are not put in. */
@@ -53,162 +44,103 @@ export interface DenoiseStep {
   readonly velocities: ReadonlyMap<BranchName, readonly Tensor[]>;
 }
 
-/** Runs all steps; whatever it made on the device is freed when it ends or is left. */
+/**
+ * Runs all steps. What it makes on the device is freed when it ends or is left, or kept by `sessions` for later runs; the
+ * conditions may go over to them.
+ */
 export async function* denoise(
   { backend: b, transformer }: Networks,
   input: DenoiseInput,
+  sessions: SessionCache,
 ): AsyncGenerator<DenoiseStep, void> {
-  const { schedule, skip, targets } = input;
+  const { conditions, schedule, reuse, keepBranchVelocities = false } = input;
+  const options = { stochastic: schedule.table.stochastic, keepsVelocities: keepBranchVelocities };
+  using held = sessions.hold(b, transformer, conditions, options);
+  held.session.begin({ ...input, stepCache: reuse.stepCache });
+  const wideSteps = planWideSteps(transformer.quantization, schedule.table.steps);
+  yield* runSteps(new StepPace(b), held, input, wideSteps);
+}
+
+async function* runSteps(
+  pace: StepPace,
+  held: HeldSession,
+  input: DenoiseInput,
+  wideSteps: readonly boolean[],
+): AsyncGenerator<DenoiseStep, void> {
+  const { session } = held;
+  const { schedule, conditions } = input;
+  const { states } = session.memory;
   const { steps, stochastic } = schedule.table;
-  const scaled = schedule.timesteps.map((t) => Math.fround(t * transformer.config.timestepScale));
-  const loop: Loop = {
-    b,
-    timestepRows: embedTimesteps(b, transformer.timestep, scaled), // [N, D]
-    tables: uploadSolverTables(b, schedule.table),
-    skipCoefficients: uploadFloats(b, skip.coefficients, [steps, 2]),
-    step: b.zeros([1], 'i32'),
-    states: targets.map((target, i) => newSolverState(b, target, input.latents[i] ?? new Float32Array(), stochastic)),
-    velocity: targets.map(({ item }) => b.zeros(item.shape, 'f32')),
-    previous: targets.map(({ item }) => b.zeros(item.shape, 'f32')),
-    kept: new Map(),
-    graphs: new Map(),
-    owned: [],
-  };
-  try {
-    yield* runSteps(loop, transformer, input);
-  } finally {
-    const { timestepRows, tables, skipCoefficients, step, states, velocity, previous, owned } = loop;
-    for (const graph of loop.graphs.values()) graph[Symbol.dispose]();
-    disposeTensors([
-      timestepRows,
-      tables.next,
-      tables.corrected,
-      tables.data,
-      skipCoefficients,
-      step,
-      velocity,
-      previous,
-      owned,
-    ]);
-    for (const { sample, corrected, data, noise, pinned } of states)
-      disposeTensors([sample, corrected, data, noise, pinned]);
-  }
-}
-
-async function* runSteps(loop: Loop, transformer: Transformer, input: DenoiseInput): AsyncGenerator<DenoiseStep, void> {
-  const { b, graphs } = loop;
-  const { schedule, skip, targets } = input;
-  const { steps, stochastic } = schedule.table;
-  const samples = loop.states.map((state) => state.sample);
-  const estimates = loop.states.map((state) => state.data[0]);
-  const pace = new StepPace(b);
-  const wideSteps = planWideSteps(transformer.quantization, steps);
-  for (let step = 0; step < steps; step++) {
-    setStep(loop, step);
-    if (stochastic) for (const [i, { item }] of targets.entries()) refreshNoise(loop, i, drawNoise(item, input.noise));
-    const skipped = skip.skipped[step] ?? false;
-    const weights = branchWeights(input.guidance, schedule.timesteps[step] ?? 0, input.hasControls);
-    const active = skipped ? [] : input.branches.filter(({ name }) => weights[name] !== 0);
-    const wide = (wideSteps[step] ?? false) && !skipped;
-    const key = `${active.map(({ name }) => name).join('+')}${wide ? ', wide' : ''}`;
-    const graph = graphs.get(key) ?? captureStep(loop, { active, wide, transformer, input });
-    graphs.set(key, graph);
-    graph.replay();
-    await pace.next();
-    const velocities = new Map([...loop.kept].filter(([name]) => active.some((branch) => branch.name === name)));
-    yield { step, skipped, samples, estimates, velocities };
-  }
-}
-
-interface Loop {
-  readonly b: Backend;
-  readonly timestepRows: Tensor;
-  readonly tables: ReturnType<typeof uploadSolverTables>;
-  readonly skipCoefficients: Tensor;
-  readonly step: Tensor;
-  readonly states: readonly SolverState[];
-  /** Combined velocity of the last computed step, and of the one before it. */
-  readonly velocity: readonly Tensor[];
-  readonly previous: readonly Tensor[];
-  readonly kept: Map<BranchName, readonly Tensor[]>;
-  /** One captured step per set of branches. */
-  readonly graphs: Map<string, Graph>;
-  readonly owned: unknown[];
-}
-
-function setStep({ b, step }: Loop, value: number): void {
-  b.scope(() => {
-    b.write(step, b.upload({ shape: [1], dtype: 'i32', bytes: new Uint8Array(Int32Array.of(value).buffer) }));
-    return null;
-  });
-}
-
-function refreshNoise({ b, states }: Loop, index: number, noise: Float32Array): void {
-  const state = states[index];
-  if (!state) return;
-  b.scope(() => {
-    b.write(state.noise, uploadFloats(b, noise, state.noise.shape));
-    return null;
-  });
-}
-
-interface StepVariant {
-  /** Empty: the step is skipped. */
-  readonly active: readonly Branch[];
-  /** Without quantised rows. */
-  readonly wide: boolean;
-  readonly transformer: Transformer;
-  readonly input: DenoiseInput;
-}
-
-function captureStep(loop: Loop, variant: StepVariant): Graph {
-  const { b } = loop;
-  const { active, wide, transformer, input } = variant;
-  if (active.length === 0) return b.capture(() => standIn(loop));
-  const { timesteps } = input.schedule;
-  const table = new Float32Array(timesteps.length * active.length);
-  for (const [step, timestep] of timesteps.entries()) {
-    const row = branchWeights(input.guidance, timestep, input.hasControls);
-    for (const [i, { name }] of active.entries()) table[step * active.length + i] = row[name];
-  }
-  const coefficients = uploadFloats(b, table, [timesteps.length, active.length]);
-  loop.owned.push(coefficients);
-  if (input.keepBranchVelocities) for (const { name } of active) keepVelocities(loop, name);
-  return b.capture(() => computeStep(loop, { coefficients, active, wide, transformer }));
-}
-
-function keepVelocities({ b, kept, velocity, owned }: Loop, name: BranchName): void {
-  if (kept.has(name)) return;
-  const copies = velocity.map(({ shape }) => b.zeros(shape, 'f32'));
-  kept.set(name, copies);
-  owned.push(copies);
-}
-
-function computeStep(
-  loop: Loop,
-  { coefficients, active, wide, transformer }: Omit<StepVariant, 'input'> & { readonly coefficients: Tensor },
-): void {
-  const { b, step, states, velocity, previous, kept } = loop;
-  const row = b.embed(loop.timestepRows, step); // [1, D]
   const samples = states.map((state) => state.sample);
-  const outputs = active.map(({ name, context, segments }) => {
-    const predicted = predictVelocity(b, transformer, segments(samples), context, row, { wide });
-    for (const [i, keep] of (kept.get(name) ?? []).entries()) b.write(keep, predicted[i] as Tensor);
-    return predicted;
-  });
-  for (const [i, state] of states.entries()) {
-    const combined = velocity[i] as Tensor;
-    b.write(previous[i] as Tensor, combined);
-    b.linearCombination(combined, { terms: outputs.map((branch) => branch[i] as Tensor), coefficients, step });
-    solveStep(b, state, loop.tables, combined, step);
+  const estimates = states.map((state) => state.data[0]);
+  const guidance = new GuidanceReuse(input.reuse.guidanceEvery);
+  const judge = new StepJudge(session, input);
+  if (input.isWarmUp) recordAll(session, input, wideSteps);
+  const last = input.isWarmUp ? 0 : steps - 1;
+  for (let step = 0; step <= last; step++) {
+    session.memory.setStep(step);
+    if (stochastic)
+      for (const [i, { item }] of conditions.targets.entries()) session.setNoise(i, drawNoise(item, input.noise));
+    const skipped = await judge.isSkipped(step);
+    let active: readonly BranchName[] = [];
+    if (skipped) session.standIn();
+    else {
+      const variant = variantOf(input, step, guidance, wideSteps);
+      active = variant.active;
+      session.compute(variant);
+    }
+    await pace.next();
+    const velocities = new Map([...session.velocities].filter(([name]) => active.includes(name)));
+    // Whoever reads the last step may end the loop there.
+    if (step === last) held.settle();
+    yield { step, skipped, passes: active.length, isLast: step === last, samples, estimates, velocities };
   }
 }
 
-function standIn({ b, step, states, velocity, previous, skipCoefficients, tables }: Loop): void {
-  for (const [i, state] of states.entries()) {
-    const terms = [velocity[i] as Tensor, previous[i] as Tensor];
-    const estimate = b.zeros(state.sample.shape, 'f32');
-    b.linearCombination(estimate, { terms, coefficients: skipCoefficients, step });
-    solveStep(b, state, tables, estimate, step);
+function variantOf(
+  { guidance, conditions, schedule }: DenoiseInput,
+  step: number,
+  reuse: GuidanceReuse,
+  wideSteps: readonly boolean[],
+): StepVariant {
+  const weights = branchWeights(guidance, schedule.timesteps[step] ?? 0, conditions.hasControls);
+  const work = reuse.decide(step, weights);
+  const active = branchNames.filter((name) => (work === 'reuse' ? name === 'cond' : weights[name] !== 0));
+  return { active, wide: wideSteps[step] ?? false, guidance: work };
+}
+
+function recordAll(session: StepSession, input: DenoiseInput, wideSteps: readonly boolean[]): void {
+  const { schedule, skip, reuse } = input;
+  const guidance = new GuidanceReuse(reuse.guidanceEvery);
+  for (let step = 0; step < schedule.table.steps; step++) session.prepare(variantOf(input, step, guidance, wideSteps));
+  if (reuse.stepCache || skip.skipped.includes(true)) session.prepareStandIn();
+  if (reuse.stepCache) session.meter(reuse.stepCache);
+}
+
+/** Decides which steps are skipped: those of the list, and those that the step cache finds too little changed. */
+class StepJudge {
+  readonly #session: StepSession;
+  readonly #input: DenoiseInput;
+  readonly #cache: StepCache | null;
+  /** Sigmas of the computed steps. */
+  readonly #computed: number[] = [];
+
+  constructor(session: StepSession, input: DenoiseInput) {
+    this.#session = session;
+    this.#input = input;
+    const { stepCache } = input.reuse;
+    this.#cache = stepCache && new StepCache(stepCache, input.schedule.table.steps);
+  }
+
+  async isSkipped(step: number): Promise<boolean> {
+    const { skip, skipMode, schedule, reuse } = this.#input;
+    const isListed = skip.skipped[step] ?? false;
+    if (!this.#cache || !reuse.stepCache) return isListed;
+    const change = await this.#session.measureChange(reuse.stepCache);
+    const isSkipped = isListed || !this.#cache.isComputed(step, step === 0 ? Number.POSITIVE_INFINITY : change);
+    const sigma = schedule.sigmas[step] as number;
+    if (isSkipped) this.#session.setStandIn(step, standInWeights(skipMode, sigma, this.#computed));
+    else this.#computed.push(sigma);
+    return isSkipped;
   }
 }

@@ -1,7 +1,7 @@
 // What a sampler keeps of one modality between steps, in device memory, and the step itself: three weighted sums.
-import { type Backend, type Tensor, uploadFloats } from '../../backend/index.js';
-
+import type { Backend, Tensor } from '../../backend/index.js';
 import { type SolverTable, solverInputs, solverOutputs } from '../../schedulers/index.js';
+import { writeRows } from './session/write-rows.js';
 import type { Target } from './targets.js';
 
 /** Device tensors of one modality, all of the latents' shape, float32. */
@@ -21,33 +21,36 @@ export interface SolverTables {
   readonly data: Tensor;
 }
 
-export function uploadSolverTables(b: Backend, table: SolverTable): SolverTables {
+/** Tables with room for so many steps, all zeros. */
+export function newSolverTables(b: Backend, steps: number): SolverTables {
+  const empty = () => b.zeros([steps, solverInputs.length], 'f32');
+  return { next: empty(), corrected: empty(), data: empty() };
+}
+
+/** Puts a sampler's table in. */
+export function writeSolverTables(b: Backend, to: SolverTables, table: SolverTable): void {
   const columns = solverInputs.length;
   const rows = solverOutputs.length;
-  const [next, corrected, data] = solverOutputs.map((_, output) => {
+  for (const [output, name] of solverOutputs.entries()) {
     const values = new Float32Array(table.steps * columns);
     for (let step = 0; step < table.steps; step++) {
       const start = (step * rows + output) * columns;
       values.set(table.coefficients.subarray(start, start + columns), step * columns);
     }
-    return uploadFloats(b, values, [table.steps, columns]);
-  });
-  return { next, corrected, data } as SolverTables;
+    writeRows(b, to[name], values);
+  }
 }
 
-export function newSolverState(b: Backend, target: Target, latents: Float32Array, stochastic: boolean): SolverState {
-  const { shape } = target.item;
-  const zeros = () => b.zeros(shape, 'f32');
-  const sample = uploadFloats(b, latents, shape);
+/** What a sampler keeps of one target, all zeros. */
+export function newSolverState(b: Backend, { item, mask, clean }: Target, stochastic: boolean): SolverState {
+  const zeros = () => b.zeros(item.shape, 'f32');
+  const sample = zeros();
   return {
     sample,
     corrected: zeros(),
     data: [zeros(), zeros(), zeros()],
     noise: stochastic ? zeros() : sample,
-    pinned:
-      target.mask && target.clean
-        ? { mask: uploadFloats(b, target.mask, shape), clean: uploadFloats(b, target.clean, shape) }
-        : null,
+    pinned: mask && clean ? { mask: zeros(), clean: zeros() } : null,
   };
 }
 

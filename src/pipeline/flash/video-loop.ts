@@ -2,15 +2,15 @@
 // runs as often as wanted, with any shift and any steps skipped. Source: performance spec, A.4.
 import { type Backend, disposeTensors, type Graph, type Tensor, uploadFloats } from '../../backend/index.js';
 import { type GenContext, predictVelocity, type Transformer } from '../../models/cosmos3-transformer/index.js';
-import { solverStepSize } from '../../schedulers/index.js';
 import type { Schedule } from '../denoise/schedule.js';
 import type { SkipTable } from '../denoise/skip.js';
 import {
   newSolverState,
+  newSolverTables,
   type SolverState,
   type SolverTables,
   solveStep,
-  uploadSolverTables,
+  writeSolverTables,
 } from '../denoise/solver-state.js';
 import { StepPace } from '../denoise/step-pace.js';
 
@@ -56,11 +56,7 @@ export class VideoLoop implements Disposable {
     this.#b = b;
     this.#input = input;
     this.#state = emptyState(b, shape);
-    this.#tables = uploadSolverTables(b, {
-      steps,
-      coefficients: new Float32Array(steps * solverStepSize),
-      stochastic: false,
-    });
+    this.#tables = newSolverTables(b, steps);
     this.#skipCoefficients = b.zeros([steps, 2], 'f32');
     this.#velocity = b.zeros(shape, 'f32');
     this.#previous = b.zeros(shape, 'f32');
@@ -74,10 +70,7 @@ export class VideoLoop implements Disposable {
   prepare(schedule: Schedule, skip: SkipTable): void {
     const b = this.#b;
     b.scope(() => {
-      const fresh = uploadSolverTables(b, schedule.table);
-      b.write(this.#tables.next, fresh.next);
-      b.write(this.#tables.corrected, fresh.corrected);
-      b.write(this.#tables.data, fresh.data);
+      writeSolverTables(b, this.#tables, schedule.table);
       b.write(this.#skipCoefficients, uploadFloats(b, skip.coefficients, this.#skipCoefficients.shape));
       b.write(this.#state.sample, this.#input.noise);
       return null;
@@ -140,6 +133,5 @@ export class VideoLoop implements Disposable {
 
 function emptyState(b: Backend, shape: readonly number[]): SolverState {
   const item = { kind: 'vision', shape, fps: 24 } as const; // positions come from the dump, the rate is not read
-  const values = new Float32Array(shape.reduce((product, size) => product * size, 1));
-  return newSolverState(b, { item, cleanFrames: [], mask: null, clean: null }, values, false);
+  return newSolverState(b, { item, cleanFrames: [], mask: null, clean: null }, false);
 }

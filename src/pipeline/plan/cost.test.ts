@@ -1,7 +1,16 @@
 import { describe, expect, it } from 'vitest';
 import { givenHint, inputFacts, planOf } from '../../../test/pipeline/plan-facts.js';
 import type { Plan } from '../plan-types.js';
-import { type CostConfig, estimateCost, publishedVae } from './cost.js';
+import { type CostConfig, estimateCost } from './cost.js';
+
+/** The published video autoencoder: 3210 TFLOP decode and 608 encode 1280x720 at 189 frames; window activations in float32. */
+const publishedVae = {
+  vaeDecodeFlops: 1.843e7,
+  vaeEncodeFlops: 3.49e6,
+  vaeBytesPerPixelStill: 4000,
+  vaeBytesPerPixel: 14_000,
+  vaeBytesPerPixelMore: 7000,
+} as const;
 
 /** The published nano checkpoint. */
 const nano: CostConfig = {
@@ -65,6 +74,8 @@ describe('a whole job', () => {
     expect(cost({ skipSteps: [3, 5, 7] })).toBe(14);
     expect(cost({ guidanceInterval: [1001, 1002] })).toBe(10);
     expect(cost({ guidance: 1 })).toBe(10);
+    expect(cost({ guidanceEvery: 2 })).toBe(15);
+    expect(cost({ guidanceEvery: 3 })).toBe(14);
   });
 
   it('encodes one frame of an image', () => {
@@ -116,6 +127,27 @@ describe("a GPU's memory", () => {
     const planned = withTexts(planOf({ guidance: 1 }), 300, null);
     const gib = estimateCost(planned, onGpu).memoryBytes / 2 ** 30;
     expect(Math.abs(gib - 36.21)).toBeLessThan(0.1 * (36.21 - 29.04));
+  });
+
+  it('of a decoder by tiles is one tile and the tiles of the whole clip; windows are four latent frames then', () => {
+    const planned = withTexts(planOf({ guidance: 1 }), 300, null);
+    const wide = { ...onGpu, vaeBytesPerPixel: 10_000, vaeBytesPerPixelMore: 5000 };
+    const tiled = { ...wide, tiling: { size: 256, stride: 192 }, layers: 0, hiddenSize: 0, intermediateSize: 0 };
+    // 45 rows of latents in tiles of 16 every 12: 16 + 16 + 16 + 9; 80 columns: 6 x 16 + 8.
+    const kept = 3 * 2 * (57 * 16) * (104 * 16) * 189;
+    const expected = onGpu.weightBytes + kept + 256 * 256 * 25_000 + 3 * 1280 * 720 * 189;
+    expect(estimateCost(planned, tiled).memoryBytes).toBe(Math.ceil(expected));
+    // A picture of one tile is decoded as it would be anyway.
+    const small = withTexts(planOf({ guidance: 1, width: 256, height: 256, frames: 17 }), 300, null);
+    expect(estimateCost(small, tiled).memoryBytes).toBe(
+      estimateCost(small, { ...wide, layers: 0, hiddenSize: 0, intermediateSize: 0 }).memoryBytes,
+    );
+  });
+
+  it('has what lies in the host beside it', () => {
+    const planned = withTexts(planOf({ guidance: 1 }), 300, null);
+    expect(estimateCost(planned, onGpu).hostMemoryBytes).toBe(0);
+    expect(estimateCost(planned, { ...onGpu, hostWeightBytes: 5 }).hostMemoryBytes).toBe(5);
   });
 
   it('is that of the decoder where that needs more', () => {

@@ -1,8 +1,10 @@
 // What a plan costs: tokens, floating-point operations and memory, from plain numbers. It lies beside the plan, not in it.
 // Source: performance spec, C (a multiply-add counts as two operations).
 
+import { type Tiling, tiledPixels } from '../../models/wan-vae/index.js';
 import { latentFramesPerWindow } from '../decode/window.js';
 import { branchNames, branchWeights } from '../denoise/guidance.js';
+import { GuidanceReuse } from '../denoise/reuse/guidance-reuse.js';
 import { makeSchedule } from '../denoise/schedule.js';
 import type { Plan } from '../plan-types.js';
 import { wholeFrames } from './clip.js';
@@ -32,18 +34,13 @@ export interface CostConfig {
   readonly vaeBytesPerPixelMore: number;
   /** Bytes of an activation: 4 for float32, 2 for bfloat16. */
   readonly elementBytes: 2 | 4;
-  /** Bytes of all weights as they lie in memory. */
+  /** Bytes of weights as they lie in the device's memory; of layers that leave it between uses, the room for two. */
   readonly weightBytes: number;
+  /** Bytes of weights in page-locked host memory; none where absent. */
+  readonly hostWeightBytes?: number;
+  /** How frames are decoded by tiles; whole where absent. */
+  readonly tiling?: Tiling;
 }
-
-/** The published video autoencoder: 3210 TFLOP decode and 608 encode 1280x720 at 189 frames; window activations in float32. */
-export const publishedVae = {
-  vaeDecodeFlops: 1.843e7,
-  vaeEncodeFlops: 3.49e6,
-  vaeBytesPerPixelStill: 4000,
-  vaeBytesPerPixel: 14_000,
-  vaeBytesPerPixelMore: 7000,
-} as const;
 
 export interface TokenCounts {
   readonly text: number;
@@ -70,6 +67,10 @@ export interface CostEstimate {
   };
   /** Peak of the device, weights included. */
   readonly memoryBytes: number;
+  /** Of that, keys and values of the prompts, which may be kept for later jobs. */
+  readonly textBytes: number;
+  /** Page-locked memory of the host that holds weights outside a GPU. */
+  readonly hostMemoryBytes: number;
 }
 
 /** Estimates a plan. */
@@ -91,6 +92,8 @@ export function estimateCost(plan: Plan, config: CostConfig): CostEstimate {
     passes: chunks * work.passes,
     flops: { text, denoise, encode, decode, total: text + denoise + encode + decode },
     memoryBytes: memoryBytes(plan, tokens, runFrames, config),
+    textBytes: textBytes(tokens, config),
+    hostMemoryBytes: config.hostWeightBytes ?? 0,
   };
 }
 
@@ -123,16 +126,18 @@ function encodedFrames({ condition, transfer }: Plan, runFrames: number, chunks:
   return hints.length * chunks * runFrames + first + later;
 }
 
-/** Passes and operations of one run of the loop: the branches each step needs, less the skipped steps. */
+/** Passes and operations of one run of the loop: the branches each step needs, less the listed steps; a step cache may skip more. */
 function denoiseWork(plan: Plan, tokens: TokenCounts, config: CostConfig): { passes: number; flops: number } {
   const { timesteps } = makeSchedule(plan);
   const hasControls = tokens.controls > 0;
   const skipped = new Set(plan.skip.steps);
+  const guidance = new GuidanceReuse(plan.reuse.guidanceEvery);
   const work = { passes: 0, flops: 0 };
   for (const [step, timestep] of timesteps.entries()) {
     if (skipped.has(step)) continue;
     const weights = branchWeights(plan.guidance, timestep, hasControls);
-    for (const branch of branchNames.filter((name) => weights[name] !== 0)) {
+    const isReused = guidance.decide(step, weights) === 'reuse';
+    for (const branch of branchNames.filter((name) => (isReused ? name === 'cond' : weights[name] !== 0))) {
       const text = branch === 'uncond' ? tokens.negativeText : tokens.text;
       work.passes++;
       work.flops += passFlops(plan, tokens, { text, withControls: branch !== 'no-control' }, config);
@@ -180,17 +185,24 @@ const floatBytes = 4;
 
 /** Weights, text keys and values, one layer's activations, the solver's latents, a decode window and the frames as bytes. */
 function memoryBytes(plan: Plan, tokens: TokenCounts, runFrames: number, config: CostConfig): number {
-  const { layers, kvHeads, headDim, elementBytes } = config;
+  const { headDim, elementBytes } = config;
   const sequence = tokens.vision + tokens.controls + tokens.sound + tokens.action;
-  const textCache = layers * 2 * kvHeads * headDim * (tokens.text + tokens.negativeText);
   const latents = latentPoints(plan, runFrames, config) * config.latentChannels;
   // Sample, corrected, three of data, velocity and the one before, and the sums of a step on their way.
   const solver = 12 * latents;
   const rope = 2 * headDim * sequence;
   const denoise = elementBytes * sequence * layerElements(config) + floatBytes * (solver + rope);
   return Math.ceil(
-    config.weightBytes + elementBytes * textCache + Math.max(denoise, decodeBytes(plan, runFrames, config)),
+    config.weightBytes + textBytes(tokens, config) + Math.max(denoise, decodeBytes(plan, runFrames, config)),
   );
+}
+
+/** Keys and values of the prompts, exactly. */
+function textBytes(
+  { text, negativeText }: TokenCounts,
+  { layers, kvHeads, headDim, elementBytes }: CostConfig,
+): number {
+  return elementBytes * layers * 2 * kvHeads * headDim * (text + negativeText);
 }
 
 function latentPoints({ canvas }: Plan, runFrames: number, config: CostConfig): number {
@@ -199,7 +211,14 @@ function latentPoints({ canvas }: Plan, runFrames: number, config: CostConfig): 
 }
 
 /** What lives at the end of a layer of the generation tower, per row: nothing of a layer is freed before it ends. */
-function layerElements({ hiddenSize, intermediateSize, heads, kvHeads, headDim, gatedMlp }: CostConfig): number {
+export function layerElements({
+  hiddenSize,
+  intermediateSize,
+  heads,
+  kvHeads,
+  headDim,
+  gatedMlp,
+}: Pick<CostConfig, 'hiddenSize' | 'intermediateSize' | 'heads' | 'kvHeads' | 'headDim' | 'gatedMlp'>): number {
   // The residual and its norm before, between and behind, and the two results that were added.
   const stream = 8 * hiddenSize;
   // The merged projection, queries and result; keys and values, and once more beside the text's.
@@ -209,16 +228,24 @@ function layerElements({ hiddenSize, intermediateSize, heads, kvHeads, headDim, 
 }
 
 function decodeBytes(plan: Plan, runFrames: number, config: CostConfig): number {
-  const pixels = plan.canvas.width * plan.canvas.height;
-  const latentFrames = (runFrames - 1) / config.temporalCompression + 1;
-  const window = Math.min(
-    latentFramesPerWindow(plan.canvas, config.temporalCompression),
-    Math.max(1, latentFrames - 1),
-  );
-  const perPixel =
-    latentFrames > 1
+  const { temporalCompression, tiling, elementBytes } = config;
+  const latentFrames = (runFrames - 1) / temporalCompression + 1;
+  const windowOf = (size: { readonly width: number; readonly height: number }) =>
+    Math.min(latentFramesPerWindow(size, temporalCompression), Math.max(1, latentFrames - 1));
+  const activations = (pixels: number, window: number) =>
+    pixels *
+    (latentFrames > 1
       ? config.vaeBytesPerPixel + (window - 1) * config.vaeBytesPerPixelMore
-      : config.vaeBytesPerPixelStill;
-  const activations = pixels * perPixel;
-  return activations + 3 * plan.content.width * plan.content.height * plan.frames;
+      : config.vaeBytesPerPixelStill);
+  const rgb = 3 * plan.content.width * plan.content.height * plan.frames;
+  const pixels = plan.canvas.width * plan.canvas.height;
+  const tiles = tiling ? tiledPixels(plan.canvas, tiling, config.spatialCompression) : null;
+  if (!tiling || tiles === null) return activations(pixels, windowOf(tiling ? tileSize(tiling) : plan.canvas)) + rgb;
+  // Every tile of the whole clip is kept until the last one is done; then windows of all of them are put together.
+  const window = windowOf(tileSize(tiling));
+  const kept = 3 * elementBytes * tiles * runFrames;
+  const blended = 3 * 3 * elementBytes * pixels * window * temporalCompression;
+  return kept + Math.max(activations(tiling.size ** 2, window), blended) + rgb;
 }
+
+const tileSize = ({ size }: Tiling) => ({ width: size, height: size });

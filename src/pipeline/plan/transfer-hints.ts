@@ -1,7 +1,7 @@
 // Control hints of a transfer: their order, weights and presets. Source: api spec, 3.2.
 import type { InputFacts } from '../facts.js';
 import type { PlannedHint } from '../plan-types.js';
-import { type ControlPreset, type HintRequest, hintKinds } from '../request.js';
+import { type ControlPreset, type HintRequest, hintKinds, isComputedKind } from '../request.js';
 import { refuse, type Warn } from './ranges.js';
 
 /** A hint of the request with what was found out about its map. */
@@ -49,7 +49,7 @@ export function planHint(
   { weight, hasVideo }: { readonly weight: number; readonly hasVideo: boolean },
   warn: Warn,
 ): PlannedHint {
-  const canCompute = kind === 'edge' || kind === 'blur';
+  const canCompute = isComputedKind(kind);
   const field = kind === 'edge' ? 'preset_edge_threshold' : 'preset_blur_strength';
   if (preset !== undefined) checkPreset(kind, preset, canCompute);
   if (source) {

@@ -5,7 +5,7 @@ import type { PlannedHint, PlannedTransfer, Size } from '../plan-types.js';
 import type { GenerationRequest, TransferRequest } from '../request.js';
 import { frameLimit, givenFrames, planFps, wholeFrames } from './clip.js';
 import { finiteNumber, orderedInterval, refuse, type Warn, wholeNumber } from './ranges.js';
-import { type ControlGuidance, guidanceLimit } from './sampling.js';
+import { type ControlGuidance, guidanceLimit } from './sampling/sampling.js';
 import { bucketedSize, checkSize } from './sizes.js';
 import { type Hint, normaliseWeights, orderHints, planHint } from './transfer-hints.js';
 

@@ -13,4 +13,13 @@ export { Job, JobDeleted, JobInputInfo, JobList, Upload } from './job.js';
 export { Health, ModelCard, ModelDetails, ModelList, Readiness, TaskCard, Version } from './model.js';
 export { PlanReply } from './plan.js';
 export { ServerStatus } from './status.js';
-export { ActionPayload, ArtifactInfo, JobFailure, ProgressInfo, VideoDeleted, VideoJob, VideoList } from './video.js';
+export {
+  ActionPayload,
+  ArtifactInfo,
+  artifactVariants,
+  JobFailure,
+  ProgressInfo,
+  VideoDeleted,
+  VideoJob,
+  VideoList,
+} from './video.js';

@@ -39,6 +39,7 @@ export const Job = Type.Object({
   duration_s: numberOrNull('Seconds of the clip.'),
   seed: integerOrNull('Seed of the noise, drawn or given.'),
   num_inference_steps: integerOrNull('Denoise steps.'),
+  computed_steps: integerOrNull('Denoise steps that were computed, over all chunks: skipped ones took no work.'),
   guidance_scale: numberOrNull('Text guidance.'),
   flow_shift: numberOrNull('Shift of the noise levels; null for fixed steps.'),
   has_sound: flagSwitch('It makes sound.'),

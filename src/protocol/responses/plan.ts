@@ -51,7 +51,7 @@ export const PlanReply = Type.Object({
   passes: Type.Integer({ description: 'Passes through the network.' }),
   flops: Type.Number({ description: 'Floating-point operations.' }),
   memory_bytes: Type.Number({ description: 'Peak, weights included.' }),
-  memory_available_bytes: numberOrNull('Of the machine.'),
+  memory_available_bytes: numberOrNull('Of the device; null while a GPU is being opened.'),
   seconds: numberOrNull('Once it runs; null while nothing has run yet.'),
   seconds_basis: valueOrNull(
     Type.Enum(['measured', 'scaled']),

@@ -21,9 +21,23 @@ export const ActionPayload = Type.Object({
   domain_id: Type.Integer({ minimum: 0 }),
 });
 
+/** What a job's files are called, what was asked for first. */
+export const artifactVariants = [
+  'video',
+  'image',
+  'sound',
+  'action',
+  'control_edge',
+  'control_blur',
+  'thumbnail',
+  'latents',
+] as const;
+
 /** One of the files that a job made. */
 export const ArtifactInfo = Type.Object({
-  variant: Type.Enum(['video', 'image', 'sound', 'action', 'latents', 'thumbnail']),
+  variant: Type.Enum([...artifactVariants], {
+    description: 'control_…: the control map that was made from the input clip.',
+  }),
   media_type: Type.String(),
   bytes: Type.Integer({ minimum: 0 }),
   sha256: Type.String(),

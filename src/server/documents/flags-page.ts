@@ -1,6 +1,6 @@
 // docs/flags.md: every flag of `orrery serve` and what becomes of it, out of the table that the command line is made from.
 import { serveFlags } from '../options/flags.js';
-import type { FlagGroup, ServeFlag } from '../options/serve-flag.js';
+import { type FlagGroup, isObeyed, type ServeFlag } from '../options/serve-flag.js';
 
 const groups: readonly FlagGroup[] = [
   'Server',
@@ -30,12 +30,12 @@ Settings that the original server takes from the environment are flags here: \`V
 /** The page. */
 export function renderFlagsPage(): string {
   const working = groups.flatMap((group) => {
-    const rows = serveFlags.filter((flag) => flag.group === group && flag.does.effect === 'works').map(renderWorking);
+    const rows = serveFlags.filter((flag) => flag.group === group && isObeyed(flag)).map(renderWorking);
     return rows.length === 0
       ? []
       : [`## ${group}\n\n| Flag | Where absent | What it does |\n|---|---|---|\n${rows.join('\n')}\n`];
   });
-  const other = serveFlags.filter(({ does }) => does.effect !== 'works').map(renderCompatible);
+  const other = serveFlags.filter((flag) => !isObeyed(flag)).map(renderCompatible);
   const compatible = `## Of the original interface\n\n| Flag | What becomes of it | Because |\n|---|---|---|\n${other.join('\n')}\n`;
   return [intro, ...working, compatible].join('\n');
 }
@@ -47,13 +47,20 @@ function nameOf({ name, value, aliases = [], several }: ServeFlag): string {
 
 function renderWorking(flag: ServeFlag): string {
   const fallback = flag.fallback === undefined ? '' : `\`${flag.fallback}\``;
-  return `| ${nameOf(flag)} | ${fallback} | ${cell(flag.about)} |`;
+  return `| ${nameOf(flag)} | ${fallback} | ${cell(flag.about)}${onGpuAlone(flag)} |`;
+}
+
+function onGpuAlone({ does }: ServeFlag): string {
+  if (does.effect !== 'gpu') return '';
+  const but = does.values.length > 0 ? ` but for ${does.values.map((value) => `\`${value}\``).join(', ')}` : '';
+  return ` On the CPU refused${but}: ${cell(does.why)}.`;
 }
 
 function renderCompatible(flag: ServeFlag): string {
   const { does } = flag;
   switch (does.effect) {
     case 'works':
+    case 'gpu':
       return '';
     case 'noted':
       return `| ${nameOf(flag)} | taken, changes nothing | ${cell(does.why)} |`;

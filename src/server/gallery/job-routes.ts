@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { JobRecord, QueuePlace, UploadRecord } from '../../engine/jobs/types.js';
 import { Job, JobDeleted, JobList, RequestError, VideoRequest } from '../../protocol/index.js';
+import { jobHeaders, readJobHeaders } from '../jobs/job-headers.js';
 import { imageOutputs, videoOutputs } from '../jobs/job-outputs.js';
 import { enqueue, prepare } from '../jobs/submission.js';
 import { ownerOf } from '../owner.js';
@@ -11,7 +12,7 @@ import { type ContentRoute, contentQuery, sendBytes, sendContent } from '../rout
 import { isSignedContent, signedUrl } from '../routes/content-url.js';
 import { documented } from '../routes/documented.js';
 import { receiveBody } from '../routes/request-body.js';
-import { formTypes, readIdempotencyKey, tellIgnored, videoKind } from '../routes/videos.js';
+import { formTypes, tellIgnored, videoKind } from '../routes/videos.js';
 import type { ServerContext } from '../server-context.js';
 import { findJob } from './find-job.js';
 import { viewJob } from './job-view.js';
@@ -60,6 +61,7 @@ function addMakingRoute(app: FastifyInstance, context: ServerContext): void {
   const schema = documented({
     summary: 'Makes anything in the background; gives its job at once',
     tags,
+    headers: jobHeaders,
     body: JobRequest,
     consumes: formTypes,
     reply: Job,
@@ -77,7 +79,7 @@ function addMakingRoute(app: FastifyInstance, context: ServerContext): void {
       requestId: request.id,
       kind: isPicture ? imageKind : videoKind,
       outputs: (plan) => (isPicture ? imageOutputs(form.format) : videoOutputs(plan)),
-      idempotencyKey: readIdempotencyKey(request),
+      ...readJobHeaders(request),
     });
     return view(context, record);
   });

@@ -47,6 +47,7 @@ export function viewJob(record: JobRecord, context: JobViewContext): Job {
     duration_s: frames === null || fps === null || fps === 0 ? null : rounded(frames / fps),
     seed: numberOf(result, 'seed') ?? summary?.seed ?? null,
     num_inference_steps: summary?.steps ?? null,
+    computed_steps: numberOf(result, 'computedSteps'),
     guidance_scale: summary?.guidance ?? null,
     flow_shift: summary?.flowShift ?? null,
     has_sound: summary?.hasSound ?? false,

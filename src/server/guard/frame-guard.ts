@@ -30,6 +30,7 @@ export function guardResults(open: OpenRunner): OpenRunner {
     const guard = openGuard(readSettings(settings), false);
     const runner = await open(device, options);
     return {
+      ...(runner.device === undefined ? {} : { device: runner.device }),
       run: async (job, context) => {
         const result = await runner.run(job, context);
         if (asksForChecks(job)) await checkFiles(guard, job, result.files, context.signal);

@@ -88,8 +88,8 @@ async function inspect(name: string, path: string, inspector: MediaInspector): P
     if (!(error instanceof MediaError)) throw error;
     if (error.code === 'ffmpeg_missing') throw new RequestError('unsupported', param, error.message);
     const isForeign = error.code === 'unsupported_type';
-    const words = isForeign ? 'provided content is not a valid image or video.' : 'the content cannot be used.';
-    throw new RequestError('invalid_media', param, `Invalid ${param}: ${words} (${error.message})`);
+    const words = isForeign ? error.message : `the content cannot be used. (${error.message})`;
+    throw new RequestError('invalid_media', param, `Invalid ${param}: ${words}`);
   }
 }
 

@@ -59,7 +59,7 @@ export async function inspectMedia(path: string, limits: InspectionLimits): Prom
   if (type === null || mediaType === undefined) {
     throw new MediaError(
       'unsupported_type',
-      `provided content is not a valid image or video: it is ${describeContent(head)}`,
+      `provided content is not a valid image or video. It is ${describeContent(head)}.`,
     );
   }
   if (mediaKind(type) === 'image') {

@@ -1,5 +1,5 @@
 // Which files a job makes, by its plan.
-import type { Plan } from '../../engine/index.js';
+import { computedControls, type Plan } from '../../engine/index.js';
 import type { JobOutput } from '../../engine/jobs/types.js';
 
 /** Files of a video job: the clip first, then what lies beside it. */
@@ -11,6 +11,7 @@ export function videoOutputs(plan: Plan): readonly JobOutput[] {
     { variant: 'video', kind: 'mp4' },
     ...(sound === null ? [] : [{ variant: 'sound', kind: 'wav' } as const]),
     ...actions,
+    ...computedControls(plan).map((kind) => ({ variant: `control_${kind}`, kind: 'mp4' }) as const),
     { variant: 'latents', kind: 'safetensors' },
     { variant: 'thumbnail', kind: 'webp' },
   ];

@@ -1,6 +1,5 @@
 // From a generation form to a job in the queue: read, checked by the guardrails, inputs gathered, planned, accepted.
-import { totalmem } from 'node:os';
-import { formatBytes, type Plan, type ReadRequest, readRequest, type WireRequest } from '../../engine/index.js';
+import { type Plan, type ReadRequest, readRequest, type WireRequest } from '../../engine/index.js';
 import type { JobOutput, JobRecord, JsonObject, JsonValue } from '../../engine/jobs/types.js';
 import type { PlannedRequest } from '../../engine/planner/planner.js';
 import { RequestError } from '../../protocol/index.js';
@@ -8,6 +7,7 @@ import { gatherInputs } from '../inputs/gather-inputs.js';
 import { hintNames } from '../inputs/wanted-input.js';
 import { type GenerationForm, type Named, withDefaults } from '../requests/generation-form.js';
 import type { ServerContext } from '../server-context.js';
+import { checkMemory } from './check-memory.js';
 
 /** Who asks, how, and for what files. */
 export interface Submission {
@@ -64,7 +64,7 @@ async function settle(
   );
   const { inputs: kept, ...sources } = inputs;
   const planned = await tracing.stage('plan', () => planner.plan({ ...wire, ...sources }));
-  checkMemory(planned);
+  checkMemory(context, planned);
   return { wire, inputs: kept, planned };
 }
 
@@ -100,19 +100,6 @@ export async function enqueue(
   });
   if (created) context.metrics.accepted(submission.kind, plan.task);
   return { record, planned, isNew: created };
-}
-
-/** Weights and activations must fit the machine: a device process that the system ends takes its job with it. */
-function checkMemory({ plan, estimate }: PlannedRequest): void {
-  const most = totalmem();
-  if (estimate.memoryBytes <= most) return;
-  const { width, height } = plan.canvas;
-  throw new RequestError(
-    'unsupported',
-    'size',
-    `size ${width}x${height} with ${plan.frames} frames needs about ${formatBytes(estimate.memoryBytes)} of memory, ` +
-      `this machine has ${formatBytes(most)}; ask for a smaller size or fewer frames`,
-  );
 }
 
 /** Shift of the text, image and video to video tasks, where the server has one and the request none. */

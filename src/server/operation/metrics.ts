@@ -128,6 +128,27 @@ export function openMetrics(watch: () => MetricSources | null): Metrics {
     help: 'Time of one answer on the robot socket.',
     buckets: [0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10],
   });
+  const reused = new Counter({
+    ...own,
+    name: 'orrery_text_cache_hits_total',
+    help: 'Prompts that had been read before.',
+  });
+  const computed = new Counter({
+    ...own,
+    name: 'orrery_text_cache_misses_total',
+    help: 'Prompts that had to be read.',
+  });
+  const textBytes = new Gauge({
+    ...own,
+    name: 'orrery_text_cache_bytes',
+    help: 'Keys and values of prompts that the device keeps, behind the latest job.',
+  });
+  const steps = new Counter({
+    ...own,
+    name: 'orrery_steps_total',
+    help: 'Denoise steps of jobs that were completed.',
+    labelNames: ['work'],
+  });
   addLiveGauges(registry, watch);
   return {
     accepted: (kind, task) => accepted.inc({ kind, task }),
@@ -140,8 +161,14 @@ export function openMetrics(watch: () => MetricSources | null): Metrics {
       waited.observe({ kind }, timings.queued);
       ran.observe({ task }, timings.total);
       for (const [phase, seconds] of Object.entries(timings.phases)) phases.observe({ phase, task }, seconds);
-      const steps = stepsOf(record);
-      if (steps > 0 && (timings.phases.denoise ?? 0) > 0) speed.set({ task }, steps / (timings.phases.denoise ?? 1));
+      const planned = stepsOf(record);
+      if (planned > 0 && (timings.phases.denoise ?? 0) > 0)
+        speed.set({ task }, planned / (timings.phases.denoise ?? 1));
+      reused.inc(countOf(record, 'reusedTexts'));
+      computed.inc(countOf(record, 'computedTexts'));
+      if (record.result !== null) textBytes.set(countOf(record, 'textCacheBytes'));
+      steps.inc({ work: 'computed' }, countOf(record, 'computedSteps'));
+      steps.inc({ work: 'skipped' }, countOf(record, 'steps') - countOf(record, 'computedSteps'));
       if (timings.peakMemoryMb > 0) peak.set({ task }, timings.peakMemoryMb * 2 ** 20);
     },
     judged: ({ checker, subject, outcome, category, seconds }) => {
@@ -194,6 +221,12 @@ function totalsBy({ values }: Sampled, label: string): Record<string, { count: n
 
 function taskOf({ result }: JobRecord): string {
   return typeof result?.task === 'string' ? result.task : 'unknown';
+}
+
+/** A number of the result; 0 where it has none. */
+function countOf({ result }: JobRecord, name: string): number {
+  const value = result?.[name];
+  return typeof value === 'number' && value >= 0 ? value : 0;
 }
 
 function stepsOf({ progress, request }: JobRecord): number {

@@ -1,5 +1,7 @@
 // Spans for OpenTelemetry. Without an SDK that the process has loaded they cost nothing and go nowhere.
-import { context, type Span, SpanStatusCode, trace } from '@opentelemetry/api';
+
+import { setTimeout } from 'node:timers/promises';
+import { context, ProxyTracerProvider, type Span, SpanStatusCode, trace } from '@opentelemetry/api';
 import type { JobRecord } from '../../engine/jobs/types.js';
 
 /** Makes spans of stages and of finished jobs. */
@@ -12,7 +14,12 @@ export interface Tracing {
   ): Promise<T>;
   /** Spans of a job that has ended: one for the whole, one for each phase, placed by their durations. */
   job(record: JobRecord): void;
+  /** Sends what the SDK still holds, where it can: batches wait, and the process ends. */
+  flush(): Promise<void>;
 }
+
+/** How long the end of a server waits for spans to leave. */
+const flushMs = 5000;
 
 /** Opens tracing on whatever provider the process has registered. */
 export function openTracing(): Tracing {
@@ -48,6 +55,14 @@ export function openTracing(): Tracing {
       }
       if (record.error !== null) whole.setStatus({ code: SpanStatusCode.ERROR, message: record.error.code });
       whole.end(record.completedAt);
+    },
+    async flush() {
+      const registered = trace.getTracerProvider();
+      const provider: object = registered instanceof ProxyTracerProvider ? registered.getDelegate() : registered;
+      if (!('forceFlush' in provider) || typeof provider.forceFlush !== 'function') return;
+      // An endpoint that cannot be reached is no reason not to end.
+      const sent = Promise.resolve(provider.forceFlush()).catch(() => undefined);
+      await Promise.race([sent, setTimeout(flushMs, undefined, { ref: false })]);
     },
   };
 }

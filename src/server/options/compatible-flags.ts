@@ -2,10 +2,10 @@
 import { noted, only, refused, type ServeFlag } from './serve-flag.js';
 
 const oneDevice = 'one device serves a model so far; start one server for each device';
-const noOffload =
-  'the server moves no weights yet: on the CPU they are mapped files that the system pages by itself, on a GPU all of them must fit';
-const noFp8 =
-  'the server does not make 8-bit weights yet; on a GPU of compute capability 8.9 or newer "orrery generate --quantization fp8" does';
+const noDivision =
+  'one host holds all weights; --enable-layerwise-offload keeps them in its memory and streams them to the GPU';
+const oneAttention = 'kernels are chosen by shape and GPU; --fp8-attention asks for the one in FP8';
+const noCompiler = 'there is no compiler of models; kernels of a GPU are compiled once and kept';
 
 const operation: readonly ServeFlag[] = [
   {
@@ -59,7 +59,7 @@ const operation: readonly ServeFlag[] = [
     group: 'Operation',
     kind: 'switch',
     about: 'Routes that unload weights.',
-    does: refused('weights are mapped and leave memory when it is needed; stop the server to free the device'),
+    does: refused('stop the server to free the device; the next start takes up the jobs that wait'),
   },
   {
     name: 'step-execution',
@@ -101,15 +101,7 @@ const model: readonly ServeFlag[] = [
     kind: 'json',
     value: 'JSON',
     about: 'Mixed precision of quantised checkpoints.',
-    does: refused('quantised checkpoints are not read'),
-  },
-  {
-    name: 'lora-path',
-    group: 'Model',
-    kind: 'text',
-    value: 'PATH',
-    about: 'Adapter for all requests.',
-    does: refused('merge the adapter into a checkpoint and serve that'),
+    does: refused('--quantization-exclude names layers that stay wide, --quantization-wide-steps steps'),
   },
   {
     name: 'lora-backend',
@@ -117,15 +109,7 @@ const model: readonly ServeFlag[] = [
     kind: 'text',
     value: 'NAME',
     about: 'How adapters are applied.',
-    does: refused('merge the adapter into a checkpoint and serve that'),
-  },
-  {
-    name: 'lora-scale',
-    group: 'Model',
-    kind: 'number',
-    value: 'S',
-    about: 'Weight of the adapter.',
-    does: refused('merge the adapter into a checkpoint and serve that'),
+    does: only(['auto', 'merge'], 'an adapter (--lora-path) is merged into the weights as they are read'),
   },
   {
     name: 'boundary-ratio',
@@ -206,100 +190,32 @@ const parallelism: readonly ServeFlag[] = [
 
 const device: readonly ServeFlag[] = [
   {
-    name: 'enable-layerwise-offload',
-    group: 'Device',
-    kind: 'switch',
-    about: 'Stream blocks from host memory.',
-    does: refused(noOffload),
-  },
-  {
-    name: 'enable-cpu-offload',
-    group: 'Device',
-    kind: 'switch',
-    about: 'Keep idle networks in host memory.',
-    does: refused(noOffload),
-  },
-  {
     name: 'enable-distributed-layerwise-offload',
     group: 'Device',
     kind: 'switch',
     about: 'Weights divided between hosts.',
-    does: refused(noOffload),
+    does: refused(noDivision),
   },
   {
     name: 'dlo-use-allgather',
     group: 'Device',
     kind: 'switch',
     about: 'How divided weights come together.',
-    does: refused(noOffload),
+    does: refused(noDivision),
   },
   {
     name: 'dlo-no-use-allgather',
     group: 'Device',
     kind: 'switch',
     about: 'How divided weights come together.',
-    does: refused(noOffload),
-  },
-  {
-    name: 'diffusion-offload-config',
-    group: 'Device',
-    kind: 'json',
-    value: 'JSON',
-    about: 'Offload as JSON.',
-    does: refused(noOffload),
-  },
-  {
-    name: 'quantization',
-    group: 'Device',
-    kind: 'text',
-    value: 'KIND',
-    about: 'Weights of fewer bits.',
-    does: only(['none'], noFp8),
-  },
-  {
-    name: 'diffusion-quantization-config',
-    group: 'Device',
-    kind: 'json',
-    value: 'JSON',
-    about: 'Quantisation as JSON.',
-    does: refused(noFp8),
+    does: refused(noDivision),
   },
   {
     name: 'force-cutlass-fp8',
     group: 'Device',
     kind: 'switch',
     about: 'Library of 8-bit products.',
-    does: refused(noFp8),
-  },
-  {
-    name: 'vae-use-tiling',
-    group: 'Device',
-    kind: 'switch',
-    about: 'Decode in tiles.',
-    does: noted('clips are always decoded in windows of frames, within bounded memory'),
-  },
-  {
-    name: 'vae-use-slicing',
-    group: 'Device',
-    kind: 'switch',
-    about: 'Decode samples one by one.',
-    does: noted('clips are always decoded one by one'),
-  },
-  {
-    name: 'cache-backend',
-    group: 'Device',
-    kind: 'text',
-    value: 'NAME',
-    about: 'Step cache.',
-    does: only(['none'], 'steps can be left out by request, with extra_params.skip_steps'),
-  },
-  {
-    name: 'cache-config',
-    group: 'Device',
-    kind: 'json',
-    value: 'JSON',
-    about: 'Settings of the step cache.',
-    does: refused('there is no step cache to set; extra_params.skip_steps leaves steps out by request'),
+    does: refused('FP8 products are those of cuBLASLt, or kernels of our own where it has none'),
   },
   {
     name: 'diffusion-attention-backend',
@@ -307,7 +223,7 @@ const device: readonly ServeFlag[] = [
     kind: 'text',
     value: 'NAME',
     about: 'Attention kernel.',
-    does: only(['auto'], 'the device has one attention kernel'),
+    does: only(['auto'], oneAttention),
   },
   {
     name: 'diffusion-attention-config',
@@ -315,7 +231,7 @@ const device: readonly ServeFlag[] = [
     kind: 'json',
     value: 'JSON',
     about: 'Settings of the attention kernel.',
-    does: refused('the device has one attention kernel'),
+    does: refused(oneAttention),
   },
   {
     name: 'fa-deterministic',
@@ -330,14 +246,14 @@ const device: readonly ServeFlag[] = [
     kind: 'text',
     value: 'TYPE',
     about: 'Type of cached keys and values.',
-    does: only(['auto'], 'the device decides'),
+    does: only(['auto'], 'they are kept as networks compute; --fp8-attention converts them in its kernel'),
   },
   {
     name: 'enforce-eager',
     group: 'Device',
     kind: 'switch',
     about: 'Compile nothing.',
-    does: noted('nothing is compiled while requests run'),
+    does: noted(noCompiler),
   },
   {
     name: 'diffusion-compile-granularity',
@@ -345,14 +261,14 @@ const device: readonly ServeFlag[] = [
     kind: 'text',
     value: 'KIND',
     about: 'What is compiled.',
-    does: refused('nothing is compiled while requests run'),
+    does: refused(noCompiler),
   },
   {
     name: 'diffusion-compile-dynamic',
     group: 'Device',
     kind: 'switch',
     about: 'Compile for all shapes.',
-    does: refused('nothing is compiled while requests run'),
+    does: refused(noCompiler),
   },
 ];
 

@@ -4,6 +4,7 @@ import { parse, stringify } from 'yaml';
 import { RequestError } from '../../protocol/index.js';
 import { isRecord } from '../bodies/json-text.js';
 import { type FlagInput, findFlag, readFlags, serveFlags } from './flags.js';
+import { isObeyed } from './serve-flag.js';
 
 /**
  * Reads a config file.
@@ -32,8 +33,9 @@ export function readConfigFile(path: string): FlagInput {
 export function printConfig(input: FlagInput): string {
   const { values } = readFlags(input);
   const shown: Record<string, unknown> = {};
-  for (const { name, fallback, does } of serveFlags) {
-    if (does.effect !== 'works' || name === 'config' || name === 'print-config') continue;
+  for (const flag of serveFlags) {
+    const { name, fallback } = flag;
+    if (!isObeyed(flag) || name === 'config' || name === 'print-config') continue;
     const value = values[name] ?? fallback;
     if (value !== undefined) shown[name] = name === 'api-key' ? listOf(value).map(() => '(hidden)') : value;
   }

@@ -2,10 +2,12 @@
 import { nearestName, RequestError, showValue } from '../../protocol/index.js';
 import { parseJson } from '../bodies/json-text.js';
 import { compatibleFlags } from './compatible-flags.js';
+import { deviceFlags } from './device-flags.js';
+import { reuseFlags } from './reuse-flags.js';
 import type { ServeFlag } from './serve-flag.js';
 import { workingFlags } from './working-flags.js';
 
-export const serveFlags: readonly ServeFlag[] = [...workingFlags, ...compatibleFlags];
+export const serveFlags: readonly ServeFlag[] = [...workingFlags, ...reuseFlags, ...deviceFlags, ...compatibleFlags];
 
 /** Values by the names of flags, as flags, environment and config file give them. */
 export type FlagInput = Readonly<Record<string, unknown>>;
@@ -47,24 +49,40 @@ function checkEffect(flag: ServeFlag, value: unknown): string | null {
   const { does } = flag;
   switch (does.effect) {
     case 'works':
+    case 'gpu':
       return null;
     case 'noted':
       return `--${flag.name} changes nothing: ${does.why}`;
     case 'only':
       if (does.values.includes(String(value))) return `--${flag.name} ${value} changes nothing: ${does.why}`;
-      throw refusal(
-        flag,
-        `--${flag.name} takes ${does.values.join(' or ')} only, got ${showValue(value)}: ${does.why}`,
-      );
+      throw refusal(flag, value, does);
     case 'refused':
-      throw refusal(flag, `--${flag.name} is not available: ${does.why}`);
+      throw refusal(flag, value, does);
     default:
       return does satisfies never;
   }
 }
 
-function refusal({ name }: ServeFlag, message: string): RequestError {
-  return new RequestError('unsupported', name, message);
+/** Why the CPU device cannot obey flags that a GPU would, the first given one first; null where nothing was asked that it cannot. */
+export function refusalOnCpu(values: FlagInput): RequestError | null {
+  for (const [name, value] of Object.entries(values)) {
+    const flag = findFlag(name);
+    if (flag?.does.effect !== 'gpu' || flag.does.values.includes(String(value))) continue;
+    return refusal(flag, value, flag.does);
+  }
+  return null;
+}
+
+function refusal({ name }: ServeFlag, value: unknown, does: Refusal): RequestError {
+  const values = does.values ?? [];
+  const what = values.length > 0 ? `takes ${values.join(' or ')} only, got ${showValue(value)}` : 'is not available';
+  return new RequestError('unsupported', name, `--${name} ${what}: ${does.why}`);
+}
+
+interface Refusal {
+  readonly why: string;
+  /** Taken all the same. */
+  readonly values?: readonly string[];
 }
 
 function readList(flag: ServeFlag, given: unknown): readonly unknown[] {
@@ -81,6 +99,7 @@ function readValue(flag: ServeFlag, given: unknown): unknown {
       if (typeof given === 'boolean') return given;
       return fail('true or false');
     case 'text':
+      if (flag.choices !== undefined && !flag.choices.includes(String(given))) return fail(flag.choices.join(' or '));
       if (typeof given === 'string' && given !== '') return given;
       return typeof given === 'number' ? String(given) : fail('text');
     case 'json': {

@@ -3,7 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { mergeInputs, printConfig, readConfigFile } from './config-file.js';
-import { findFlag, readFlags, serveFlags } from './flags.js';
+import { deviceOptions } from './device-settings.js';
+import { findFlag, readFlags, refusalOnCpu, serveFlags } from './flags.js';
+import { reuseOptions } from './reuse-settings.js';
+import { isObeyed } from './serve-flag.js';
 import { readSettings } from './settings.js';
 
 const folder = mkdtempSync(join(tmpdir(), 'orrery-options-'));
@@ -41,11 +44,20 @@ describe('the table of flags', () => {
   it('is obeyed, noted or refused, never passed over', () => {
     for (const flag of serveFlags) {
       const value =
-        flag.kind === 'switch' ? true : flag.kind === 'json' ? {} : flag.kind === 'text' ? 'x' : (flag.minimum ?? 2);
+        flag.kind === 'switch'
+          ? true
+          : flag.kind === 'json'
+            ? {}
+            : flag.kind === 'text'
+              ? (flag.choices?.find((choice) => choice !== 'none') ?? 'x')
+              : (flag.minimum ?? 2);
       const read = () => readFlags({ [flag.name]: value });
-      if (flag.does.effect === 'works') expect(read().values, flag.name).toHaveProperty([flag.name]);
+      if (isObeyed(flag)) expect(read().values, flag.name).toHaveProperty([flag.name]);
       else if (flag.does.effect === 'noted') expect(read().notes[0]).toContain(`--${flag.name} changes nothing: `);
       else expect(read, flag.name).toThrow(`--${flag.name} `);
+      if (flag.does.effect !== 'gpu') continue;
+      expect(refusalOnCpu(read().values)?.message, flag.name).toMatch(new RegExp(`^--${flag.name} (is|takes) .*: `));
+      for (const harmless of flag.does.values) expect(refusalOnCpu({ [flag.name]: harmless })).toBeNull();
     }
   });
 });
@@ -100,6 +112,27 @@ describe('settings', () => {
     });
   });
 
+  it('make a step cache the default of requests, and shapes and bounds options of the device process', () => {
+    const settings = read({
+      'cache-backend': 'tea_cache',
+      'cache-config': '{"rel_l1_thresh":0.2,"num_warmup_steps":12}',
+      'default-sampling-params': { num_inference_steps: 20 },
+      warmup: ['832x480x49,1024x1024'],
+      'text-cache-size': 0,
+      'graph-cache-size': 2,
+    });
+    expect(settings.defaultParams).toEqual({
+      step_cache: { kind: 'tea_cache', rel_l1_thresh: 0.2, num_warmup_steps: 12 },
+      num_inference_steps: 20,
+    });
+    expect(reuseOptions(settings.reuse)).toEqual({
+      warmUp: ['832x480x49', '1024x1024'],
+      keep: { textBytes: 0, shapes: 2 },
+    });
+    expect(reuseOptions(read({ 'cache-backend': 'none' }).reuse)).toEqual({});
+    expect(read({ 'cache-backend': 'none' }).defaultParams).toEqual({});
+  });
+
   it.each([
     [{ 'max-quue': 1 }, '--max-quue is no flag of the server; did you mean --max-queue?'],
     [{ port: 1.5 }, '--port must be a whole number from 0 to 65535, got 1.5'],
@@ -112,9 +145,109 @@ describe('settings', () => {
     [{ 'custom-pipeline-args': { x: 1 } }, 'only sound_tokenizer_path can be given'],
     [{ 'log-level': 'loud' }, '--log-level must be one of'],
     [{ 'model-class-name': 'Other' }, '--model-class-name takes Cosmos3OmniDiffusersPipeline only, got "Other"'],
-    [{ 'cache-backend': 'tea_cache' }, '--cache-backend takes none only, got "tea_cache"'],
+    [{ 'cache-backend': 'mag_cache' }, '--cache-backend must be none or tea_cache or sea_cache'],
+    [{ 'cache-config': '{"rel_l1_thresh":0.2}' }, 'add --cache-backend tea_cache or sea_cache'],
+    [{ 'cache-backend': 'tea_cache', 'cache-config': { rel_l1_tresh: 1 } }, 'did you mean rel_l1_thresh?'],
+    [{ warmup: ['832x480:text-to-video'] }, 'a clip needs frames'],
   ])('refuse %j', (input, message) => {
     expect(() => readSettings(input)).toThrow(message);
+  });
+});
+
+describe('settings of the device', () => {
+  const read = (input: Readonly<Record<string, unknown>>) => readSettings(input).settings.deviceSettings;
+
+  it('tell the device process nothing of what is as it is by default', () => {
+    expect(deviceOptions(read({}))).toEqual({});
+    expect(deviceOptions(read({ 'lora-path': '/a', 'lora-scale': '0.5' }))).toEqual({
+      lora: { path: '/a', scale: 0.5 },
+    });
+    expect(deviceOptions(read({ 'lora-path': '/a' }))).toEqual({ lora: { path: '/a', scale: 1 } });
+    expect(read({}).refusalOnCpu).toBeNull();
+  });
+
+  it('arrive as an engine is loaded with them', () => {
+    const settings = read({
+      dtype: 'bf16',
+      'fp8-attention': true,
+      fp8_fast_accumulation: true,
+      'tune-products': true,
+      'cuda-libraries': ['/a:/b', '/c'],
+      synthetic: 'nano',
+      quantization: 'fp8',
+      'quantization-exclude': ['und', '3'],
+      'quantization-wide-steps': '1,0',
+      'keep-wide': true,
+      'enable-layerwise-offload': true,
+      'vae-use-tiling': true,
+    });
+    expect(deviceOptions(settings)).toEqual({
+      dtype: 'bf16',
+      gpu: { fp8Attention: true, fp8FastAccumulation: true, tune: true },
+      cudaLibraries: ['/a', '/b', '/c'],
+      synthetic: 'nano',
+      quantization: {
+        format: 'fp8',
+        excludeTowers: ['und'],
+        excludeProjections: [],
+        excludeLayers: [3],
+        wideFirstSteps: 1,
+        wideLastSteps: 0,
+        keepWide: true,
+      },
+      offload: ['und', 'gen'],
+      vaeTiling: true,
+    });
+    expect(settings.refusalOnCpu?.message).toBe(
+      '--dtype takes f32 only, got "bf16": the CPU device computes in 32-bit floats',
+    );
+  });
+
+  it.each([
+    [{ 'release-text-tower': true }, ['und']],
+    [{ 'enable-cpu-offload': true }, ['und']],
+    [{ 'enable-cpu-offload': true, 'enable-layerwise-offload': true }, ['und', 'gen']],
+    [{ 'diffusion-offload-config': '{"mode":"layer","components":["dit"]}' }, ['und', 'gen']],
+    [{ 'diffusion-offload-config': { mode: 'module', components: ['text_encoder'] } }, ['und']],
+  ])('%j keeps %j in host memory', (input, offload) => {
+    expect(deviceOptions(read(input))).toEqual({ offload });
+  });
+
+  it('take the JSON form of quantisation', () => {
+    const config = { method: 'fp8', ignored_layers: ['layers.0'] };
+    const given = { quantization: 'fp8', 'diffusion-quantization-config': config };
+    expect(deviceOptions(read(given)).quantization).toMatchObject({ format: 'fp8', excludeLayers: [0] });
+  });
+
+  it.each([
+    [
+      { quantization: 'nvfp4' },
+      '--quantization nvfp4 has no kernels here: four-bit products need compute capability 10.0',
+    ],
+    [
+      { 'diffusion-quantization-config': { method: 'nvfp4' } },
+      '--diffusion-quantization-config: nvfp4 has no kernels here',
+    ],
+    [{ 'lora-scale': 0.5 }, '--lora-scale says nothing without an adapter; add --lora-path'],
+    [{ 'lora-backend': 'punica' }, '--lora-backend takes auto or merge only, got "punica": an adapter (--lora-path)'],
+    [{ quantization: 'int4' }, '--quantization must be none or fp8, got int4'],
+    [{ synthetic: 'nano', model: 'm' }, '--synthetic takes the place of a checkpoint'],
+    [{ dtype: 'f16' }, '--dtype must be bf16 or f32, got "f16"'],
+    [{ 'quantization-exclude': ['und'] }, 'say nothing without --quantization fp8'],
+    [
+      { 'diffusion-quantization-config': { method: 'fp8' }, 'keep-wide': true },
+      '--keep-wide and --diffusion-quantization-config say the same in two ways',
+    ],
+    [
+      { 'diffusion-quantization-config': { method: 'none' }, quantization: 'fp8' },
+      '--quantization and --diffusion-quantization-config say the same in two ways',
+    ],
+    [
+      { 'diffusion-offload-config': { mode: 'layer', components: [] }, 'enable-cpu-offload': true },
+      '--enable-cpu-offload and --diffusion-offload-config say the same in two ways',
+    ],
+  ])('refuse %j', (input, message) => {
+    expect(() => read(input)).toThrow(message);
   });
 });
 

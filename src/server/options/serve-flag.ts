@@ -5,11 +5,12 @@ export type FlagKind = 'switch' | 'text' | 'integer' | 'number' | 'json';
 
 /**
  * What a flag does.
- * `works`: it is obeyed. `noted`: it asks for what is always so, and a line says that. `only`: it is taken with the values
+ * `works`: it is obeyed. `gpu`: it is obeyed on a GPU; on the CPU the server does not start with it, but for the values named. `noted`: it asks for what is always so, and a line says that. `only`: it is taken with the values
  * that change nothing. `refused`: the server does not start with it.
  */
 export type FlagEffect =
   | { readonly effect: 'works' }
+  | { readonly effect: 'gpu'; readonly why: string; readonly values: readonly string[] }
   | { readonly effect: 'noted'; readonly why: string }
   | { readonly effect: 'only'; readonly values: readonly string[]; readonly why: string }
   | { readonly effect: 'refused'; readonly why: string };
@@ -23,6 +24,8 @@ export interface ServeFlag {
   readonly kind: FlagKind;
   /** What the help calls the value. */
   readonly value?: string;
+  /** The only values that a text may have. */
+  readonly choices?: readonly string[];
   /** May be given several times, or as a list in the config file. */
   readonly several?: true;
   readonly aliases?: readonly string[];
@@ -35,6 +38,12 @@ export interface ServeFlag {
 }
 
 export const works: FlagEffect = { effect: 'works' };
+
+/** A flag that GPUs alone obey. @param values what the CPU takes too, since it changes nothing there */
+export const onGpu = (why: string, values: readonly string[] = []): FlagEffect => ({ effect: 'gpu', why, values });
+
+/** Whether a flag does something, on some device. */
+export const isObeyed = ({ does }: ServeFlag): boolean => does.effect === 'works' || does.effect === 'gpu';
 
 /** A flag that is taken but asks for what is so anyway. */
 export const noted = (why: string): FlagEffect => ({ effect: 'noted', why });

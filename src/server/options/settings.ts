@@ -4,7 +4,9 @@ import { homedir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { RequestError, showValue } from '../../protocol/index.js';
 import { isRecord } from '../bodies/json-text.js';
+import { type DeviceSettings, readDeviceSettings } from './device-settings.js';
 import { type FlagInput, findFlag, readFlags } from './flags.js';
+import { type ReuseSettings, readReuseSettings } from './reuse-settings.js';
 
 type Named = Readonly<Record<string, unknown>>;
 
@@ -44,11 +46,14 @@ export interface ServeSettings {
   readonly revision: string | undefined;
   readonly device: string | undefined;
   readonly threads: number | undefined;
+  /** How the device computes and what it keeps where. */
+  readonly deviceSettings: DeviceSettings;
   readonly soundTokenizerPath: string | null;
   /** `policy_server_config` that the flags give. */
   readonly policyServer: Named | null;
   readonly flowShift: number | null;
   readonly defaultParams: Named;
+  readonly reuse: ReuseSettings;
   readonly maxImagePixels: number;
   readonly syncTimeoutSeconds: number;
   readonly openpiIdleSeconds: number;
@@ -84,6 +89,7 @@ export function readSettings(input: FlagInput): ReadSettings {
   const many = (name: string) => listOf(values[name]);
   const stages = readStageOverrides(values['stage-overrides']);
   const key = text('guardrail-key-file');
+  const reuse = readReuseSettings(values);
   const settings: ServeSettings = {
     host: text('host') ?? '127.0.0.1',
     port: count('port'),
@@ -96,10 +102,15 @@ export function readSettings(input: FlagInput): ReadSettings {
     revision: text('revision'),
     device: text('device'),
     threads: numberOr(values.threads),
+    deviceSettings: readDeviceSettings(values),
     soundTokenizerPath: readPipelineArguments(values['custom-pipeline-args']),
     policyServer: stages.policyServer,
     flowShift: numberOr(values['flow-shift']) ?? null,
-    defaultParams: readDefaultParams(values['default-sampling-params']),
+    reuse,
+    defaultParams: {
+      ...(reuse.stepCache === null ? {} : { step_cache: reuse.stepCache }),
+      ...readDefaultParams(values['default-sampling-params']),
+    },
     maxImagePixels: count('max-generated-image-size'),
     syncTimeoutSeconds: count('sync-timeout'),
     openpiIdleSeconds: count('robot-openpi-idle-timeout'),

@@ -116,6 +116,22 @@ const model: readonly ServeFlag[] = [
     does: works,
   },
   {
+    name: 'lora-path',
+    group: 'Model',
+    kind: 'text',
+    value: 'PATH',
+    about: "Adapter for all requests, merged into the transformer's weights as they are read: a file or a folder.",
+    does: works,
+  },
+  {
+    name: 'lora-scale',
+    group: 'Model',
+    kind: 'number',
+    value: 'S',
+    about: 'Strength of the adapter; 1, as trained, where absent.',
+    does: works,
+  },
+  {
     name: 'stage-overrides',
     group: 'Model',
     kind: 'json',

@@ -3,6 +3,7 @@ import type { FastifyInstance } from 'fastify';
 import { PlanReply } from '../../protocol/index.js';
 import { JobRequest } from '../gallery/job-routes.js';
 import { readJobForm } from '../gallery/read-job-form.js';
+import { availableMemory } from '../jobs/check-memory.js';
 import { preview } from '../jobs/submission.js';
 import { documented } from '../routes/documented.js';
 import { receiveBody } from '../routes/request-body.js';
@@ -28,6 +29,7 @@ export function addPlanRoute(app: FastifyInstance, context: ServerContext): void
     return viewPlan(planned, {
       forecast: await context.forecast.seconds(planned.plan, planned.estimate),
       queueSeconds: await context.events.backlogSeconds(),
+      availableBytes: availableMemory(context),
     });
   });
 }

@@ -1,5 +1,4 @@
 // A plan and its cost in wire words.
-import { totalmem } from 'node:os';
 import type { Plan } from '../../engine/index.js';
 import type { PlannedRequest } from '../../engine/planner/planner.js';
 import type { PlanReply } from '../../protocol/index.js';
@@ -9,10 +8,12 @@ import type { ForecastSeconds } from './forecast.js';
 export interface PlanTimes {
   readonly forecast: ForecastSeconds | null;
   readonly queueSeconds: number | null;
+  /** Bytes that jobs may take; null while the device has not told. */
+  readonly availableBytes: number | null;
 }
 
 /** The reply of the plan door. */
-export function viewPlan(planned: PlannedRequest, { forecast, queueSeconds }: PlanTimes): PlanReply {
+export function viewPlan(planned: PlannedRequest, { forecast, queueSeconds, availableBytes }: PlanTimes): PlanReply {
   const { plan, estimate, warnings, hash } = planned;
   const { tokens, chunks, passes, flops, memoryBytes } = estimate;
   const total = Object.values(tokens).reduce((sum, count) => sum + count, 0) - tokens.negativeText;
@@ -44,7 +45,7 @@ export function viewPlan(planned: PlannedRequest, { forecast, queueSeconds }: Pl
     passes,
     flops: flops.total,
     memory_bytes: memoryBytes,
-    memory_available_bytes: totalmem(),
+    memory_available_bytes: availableBytes,
     seconds: forecast === null ? null : Math.round(forecast.seconds * 1000) / 1000,
     seconds_basis: forecast?.basis ?? null,
     queue_seconds: queueSeconds === null ? null : Math.round(queueSeconds * 1000) / 1000,

@@ -3,7 +3,7 @@ import { Readable } from 'node:stream';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { ArtifactRecord, ByteRange, JobRecord } from '../../engine/jobs/types.js';
-import { RequestError, showValue } from '../../protocol/index.js';
+import { artifactVariants, RequestError, showValue } from '../../protocol/index.js';
 import { viewAction } from '../jobs/video-view.js';
 import { sendFailure } from '../respond.js';
 import type { ServerContext } from '../server-context.js';
@@ -24,7 +24,7 @@ const extensions: Readonly<Record<string, string>> = {
 /** Which file of a job. */
 export const contentQuery = Type.Object({
   variant: Type.Optional(
-    Type.Enum(['video', 'image', 'sound', 'action', 'latents', 'thumbnail'], {
+    Type.Enum([...artifactVariants], {
       description: 'Which of its files; the clip or picture where absent.',
     }),
   ),
@@ -93,9 +93,11 @@ export async function sendBytes(
     .header('content-disposition', `attachment; filename="${name}"`)
     .header('content-security-policy', "default-src 'none'; sandbox")
     .type(mediaType);
-  if (request.headers['if-none-match'] === etag) return reply.code(304).send();
+  if (isKnown(request.headers['if-none-match'], etag)) return reply.code(304).send();
   const ifRange = request.headers['if-range'];
-  const range = ifRange === undefined || ifRange === etag ? readRange(request.headers.range, size) : null;
+  // A range is one of the bytes of a GET.
+  const isRanged = request.method === 'GET' && (ifRange === undefined || ifRange === etag);
+  const range = isRanged ? readRange(request.headers.range, size) : null;
   if (range === 'unsatisfiable') {
     reply.header('content-range', `bytes */${size}`);
     const message = `The range ${showValue(request.headers.range)} lies outside of ${size} bytes.`;
@@ -111,6 +113,12 @@ export async function sendBytes(
   // An empty stream keeps the length in the header.
   if (request.method === 'HEAD') return reply.send(Readable.from([]));
   return reply.send(await read(range ?? undefined));
+}
+
+/** Whether the caller has the bytes already: any of its tags, weak ones too, or `*`. */
+function isKnown(header: string | undefined, etag: string): boolean {
+  const tags = header?.split(',').map((tag) => tag.trim().replace(/^W\//, '')) ?? [];
+  return tags.some((tag) => tag === '*' || tag === etag);
 }
 
 function findArtifact({ kind, status, artifacts }: JobRecord, variant: unknown): ArtifactRecord {

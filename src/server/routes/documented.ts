@@ -10,6 +10,7 @@ export interface RouteWords {
   readonly body?: TSchema;
   readonly consumes?: readonly string[];
   readonly query?: TSchema;
+  readonly headers?: TSchema;
   readonly params?: TSchema;
   /** Of a success, where it is JSON. */
   readonly reply?: TSchema;
@@ -21,7 +22,7 @@ export interface RouteWords {
 
 /** The schema that fastify and its OpenAPI generator take. */
 export function documented(words: RouteWords): FastifySchema {
-  const { summary, tags, body, consumes, query, params, reply, bytes, errors = [] } = words;
+  const { summary, tags, body, consumes, query, headers, params, reply, bytes, errors = [] } = words;
   const success: object =
     reply ??
     (bytes === undefined
@@ -35,6 +36,7 @@ export function documented(words: RouteWords): FastifySchema {
     ...(body === undefined ? {} : { body }),
     ...(consumes === undefined ? {} : { consumes: [...consumes] }),
     ...(query === undefined ? {} : { querystring: query }),
+    ...(headers === undefined ? {} : { headers }),
     ...(params === undefined ? {} : { params }),
     response: responses,
   };

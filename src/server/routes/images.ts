@@ -76,23 +76,29 @@ export async function makePictures(
   checkPixels(prepared.planned.plan, context.settings.maxImagePixels);
   const { syncTimeoutSeconds: timeoutSeconds } = context.settings;
   const requestId = `img_gen-${randomUUID()}`;
-  const jobs = [];
-  for (let i = 0; i < form.n; i++) {
-    const { record } = await enqueue(
-      context,
-      prepared,
-      {
-        owner: ownerOf(request),
-        requestId,
-        id: `image_gen_${randomUUID().replaceAll('-', '')}`,
-        kind: 'image',
-        outputs: () => (form.isKept ? imageOutputs(form.format) : syncImageOutputs(form.format)),
-        transient: !form.isKept,
-        deadlineAt: Date.now() + timeoutSeconds * 1000,
-      },
-      drawn(prepared, i),
-    );
-    jobs.push(record.id);
+  const jobs: string[] = [];
+  try {
+    for (let i = 0; i < form.n; i++) {
+      const { record } = await enqueue(
+        context,
+        prepared,
+        {
+          owner: ownerOf(request),
+          requestId,
+          id: `image_gen_${randomUUID().replaceAll('-', '')}`,
+          kind: 'image',
+          outputs: () => (form.isKept ? imageOutputs(form.format) : syncImageOutputs(form.format)),
+          transient: !form.isKept,
+          deadlineAt: Date.now() + timeoutSeconds * 1000,
+        },
+        drawn(prepared, i),
+      );
+      jobs.push(record.id);
+    }
+  } catch (error) {
+    // All pictures of a request or none: a queue may have had room for some.
+    await cancelAll(context, jobs);
+    throw error;
   }
   const pictures: MadePicture[] = [];
   for (const [i, id] of jobs.entries()) {

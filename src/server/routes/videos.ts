@@ -4,6 +4,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import Type from 'typebox';
 import type { JobRecord, QueuePlace } from '../../engine/jobs/types.js';
 import { RequestError, showValue, VideoDeleted, VideoJob, VideoList, VideoRequest } from '../../protocol/index.js';
+import { jobHeaders, readJobHeaders } from '../jobs/job-headers.js';
 import { videoOutputs } from '../jobs/job-outputs.js';
 import { enqueue, prepare } from '../jobs/submission.js';
 import { viewVideo } from '../jobs/video-view.js';
@@ -33,6 +34,7 @@ export function addVideoRoutes(app: FastifyInstance, context: ServerContext): vo
       schema: documented({
         summary: 'Makes a video in the background; gives its job at once',
         tags,
+        headers: jobHeaders,
         body: VideoRequest,
         consumes: formTypes,
         reply: VideoJob,
@@ -50,7 +52,7 @@ export function addVideoRoutes(app: FastifyInstance, context: ServerContext): vo
         requestId: request.id,
         kind: videoKind,
         outputs: videoOutputs,
-        idempotencyKey: readIdempotencyKey(request),
+        ...readJobHeaders(request),
       });
       return view(context, record);
     },
@@ -203,17 +205,4 @@ function readPage({ after, limit = '20', order = 'desc' }: Readonly<Record<strin
     throw new RequestError('invalid_value', 'after', `after must be the id of a job, got ${showValue(after)}`);
   }
   return { after: after === '' ? undefined : after, limit: count, order } as const;
-}
-
-/** The header that makes a repeated request harmless. @throws RequestError when it is too long */
-export function readIdempotencyKey(request: FastifyRequest): string | undefined {
-  const given = request.headers['idempotency-key'] ?? request.headers['x-idempotency-key'];
-  const key = Array.isArray(given) ? given[0] : given;
-  if (key === undefined || key === '') return undefined;
-  if (key.length <= 255) return key;
-  throw new RequestError(
-    'invalid_value',
-    'Idempotency-Key',
-    `Idempotency-Key must have at most 255 characters, got ${key.length}`,
-  );
 }

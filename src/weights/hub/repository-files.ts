@@ -51,7 +51,7 @@ export async function listRepository(connection: Connection, revision: string): 
       if (!isInside(entry.path)) {
         throw new HubError(
           'server',
-          `${what}: it lists the path ${JSON.stringify(entry.path)}, which leaves its folder`,
+          `${what}: it lists the path ${JSON.stringify(entry.path)}, which leaves its folder; use another repository`,
         );
       }
       const { lfs, oid, path } = entry;

@@ -119,7 +119,7 @@ export const rowCases: readonly OpCase[] = [
   layerNorm(7, 64, false),
   layerNorm(3, 1152, true),
   ...shapes.flatMap(([a, b]) => [pair('add', a, b), pair('multiply', a, b)]),
-  ...(['silu', 'relu2', 'gelu'] as const).flatMap((kind): OpCase[] => [
+  ...(['silu', 'relu2', 'gelu', 'abs'] as const).flatMap((kind): OpCase[] => [
     {
       op: 'pointwise',
       name: `${kind} of awkward values`,

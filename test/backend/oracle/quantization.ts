@@ -1,6 +1,11 @@
 // Quantisation of the oracle: rows as E4M3 codes with a factor each, every step rounded to float32 as devices do.
-import { largestE4m3, smallestScale } from '../../../src/backend/quantized-rows.js';
 import { fromFloats, toFloats } from './number-formats.js';
+
+/** The largest number of E4M3. */
+const largestE4m3 = 448;
+
+/** The smallest factor of a row, so that rows of zeros do not divide by zero. */
+const smallestScale = 1e-12;
 
 export interface QuantizedLoops {
   readonly codes: Uint8Array;

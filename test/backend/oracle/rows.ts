@@ -61,6 +61,8 @@ export function activate(value: number, kind: Activation): number {
       return value > 0 ? value * value : 0;
     case 'gelu':
       return 0.5 * value * (1 + erf(value / Math.SQRT2));
+    case 'abs':
+      return Math.abs(value);
     default:
       return kind satisfies never;
   }

@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { runGraphChecks } from '../../gpu/graph-checks.js';
 import { printErrors, runOpCases } from '../../gpu/op-cases.js';
 import { openEmulatedDevice } from '../emulated-device.js';
+import { checkKeptSteps } from './kept-steps.js';
 
 const dtypes = (['bf16', 'f32'] as const).filter((dtype) => !process.argv[2] || process.argv[2] === dtype);
 const folder = join(tmpdir(), 'orrery-emulated');
@@ -17,6 +18,14 @@ for (const dtype of dtypes) {
   passed += tally.passed + graphs.passed;
   failed += tally.failed + graphs.failed;
   await backend[Symbol.asyncDispose]();
+}
+// Whole jobs: part `kept` of the names.
+if (dtypes.includes('bf16') && 'kept steps'.includes(process.argv[3] ?? '')) {
+  await using backend = openEmulatedDevice('bf16', folder, { guarded: false });
+  const kept = await checkKeptSteps(backend);
+  console.log(`kept steps: ${kept.passed} passed`);
+  passed += kept.passed;
+  failed += kept.failed;
 }
 // Attention and convolutions once more, by a fake cuDNN that computes whatever it is given.
 if (dtypes.includes('bf16'))

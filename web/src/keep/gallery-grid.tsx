@@ -1,5 +1,5 @@
 // The grid of the gallery: only the cards near the screen exist, and keys move among all of them.
-import { useEffect, useRef, useState } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { t } from '../texts/t.js';
 import { type CardActions, GalleryCard } from './gallery-card.js';
 import type { Listing } from './listing.js';
@@ -42,7 +42,8 @@ export function GalleryGrid({ listing, favourites, chosen, deletions, ...actions
   useEffect(() => {
     if (deletions > 0) wantsFocus.current = true;
   }, [deletions]);
-  useEffect(() => {
+  // Before the next key can come: a focus that follows later would take back what that key has moved.
+  useLayoutEffect(() => {
     if (!wantsFocus.current) return;
     const link = grid.current?.querySelector<HTMLElement>(`[data-index="${focused}"] [data-card]`);
     if (!link) return;

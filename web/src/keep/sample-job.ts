@@ -25,6 +25,7 @@ export const sampleJob = (id: string): Job => ({
   duration_s: 0.625,
   seed: 1,
   num_inference_steps: 2,
+  computed_steps: null,
   guidance_scale: 1,
   flow_shift: 5,
   has_sound: false,

@@ -2,6 +2,7 @@
 import type { PlanReply } from '../../../src/protocol/index.js';
 import { formatBytes, formatLarge, formatNumber, formatSeconds } from '../texts/format.js';
 import { t } from '../texts/t.js';
+import { isHint } from './task-inputs.js';
 import type { LivePlan } from './use-plan.js';
 
 export interface CostPanelProps {
@@ -52,9 +53,7 @@ function Numbers({ plan }: { readonly plan: PlanReply }) {
 }
 
 function hintLabel(name: string): string {
-  return name === 'edge' || name === 'blur' || name === 'depth' || name === 'seg' || name === 'wsm'
-    ? t(`make.role.${name}`)
-    : name;
+  return isHint(name) ? t(`make.role.${name}`) : name;
 }
 
 function memoryOf({ memory_bytes: used, memory_available_bytes: all }: PlanReply): string {

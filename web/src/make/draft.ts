@@ -3,7 +3,8 @@ import { batch, type Signal, signal } from '@preact/signals';
 import { createContext } from 'preact';
 import { useContext } from 'preact/hooks';
 import type { Job } from '../../../src/protocol/index.js';
-import { type HintName, hintNames, isHint, isTask, type Role, type Task, taskFor } from './task-inputs.js';
+import { presetOf, weightOf } from './fields.js';
+import { type HintName, hintNames, isHint, isTask, type Role, rolesOf, type Task, taskFor } from './task-inputs.js';
 
 /** A file that was dropped, or that an older job had. */
 export interface DraftInput {
@@ -39,7 +40,8 @@ export interface Draft {
   /** What was typed, by wire name; absent or empty: not said. */
   readonly values: Signal<Readonly<Record<string, string>>>;
   readonly inputs: Signal<readonly DraftInput[]>;
-  readonly hints: Signal<Readonly<Record<HintName, DraftHint>>>;
+  /** By hint; one that is absent is off. */
+  readonly hints: Signal<Readonly<Record<string, DraftHint>>>;
   readonly shape: Signal<ShapeChoice>;
   /** Tier of a trained shape, or of the bucket of a transfer or action; empty: by itself. */
   readonly tier: Signal<string>;
@@ -64,8 +66,15 @@ export function createDraft(): Draft {
   };
 }
 
-function freshHints(): Readonly<Record<HintName, DraftHint>> {
-  return { edge: { ...freshHint, isOn: true }, blur: freshHint, depth: freshHint, seg: freshHint, wsm: freshHint };
+function freshHints(): Draft['hints']['value'] {
+  // The first that the server makes by itself is on: a dropped clip is all that it takes then.
+  const first = hintNames.find((name) => presetOf(name) !== null);
+  return first === undefined ? {} : { [first]: { ...freshHint, isOn: true } };
+}
+
+/** A hint as it stands on the form. */
+export function hintIn(draft: Draft, name: HintName): DraftHint {
+  return draft.hints.value[name] ?? freshHint;
 }
 
 /** Empties the form; the task stays. */
@@ -88,8 +97,7 @@ export function setValue(draft: Draft, name: string, text: string): void {
 
 /** Changes a hint. */
 export function setHint(draft: Draft, name: HintName, change: Partial<DraftHint>): void {
-  const hints = draft.hints.value;
-  draft.hints.value = { ...hints, [name]: { ...hints[name], ...change } };
+  draft.hints.value = { ...draft.hints.value, [name]: { ...hintIn(draft, name), ...change } };
 }
 
 /** Puts an input in, in the place of one of the same role; the task follows. */
@@ -136,7 +144,7 @@ export function loadJob(draft: Draft, job: Job, nextKey: () => number): void {
     values[name] = typeof value === 'object' ? JSON.stringify(value) : String(value);
   }
   const [width, height] = typeof all.size === 'string' ? all.size.split('x') : [values.width, values.height];
-  const hints = Object.fromEntries(hintNames().map((name) => [name, readHint(all[name])]));
+  const hints = Object.fromEntries(hintNames.map((name) => [name, readHint(name, all[name])]));
   batch(() => {
     resetDraft(draft);
     const task = job.task ?? all.task;
@@ -146,7 +154,7 @@ export function loadJob(draft: Draft, job: Job, nextKey: () => number): void {
     draft.tier.value = typeof all.resolution === 'string' ? all.resolution : '';
     draft.keepsSeed.value = values.seed !== undefined;
     draft.lastSeed.value = job.seed;
-    if (draft.task.value === 'transfer') draft.hints.value = { ...freshHints(), ...hints };
+    if (rolesOf(draft.task.value).some(isHint)) draft.hints.value = hints;
     draft.inputs.value = [
       ...job.inputs.flatMap((input) => toInput(input, nextKey())),
       ...toRows(all.action, nextKey()),
@@ -182,11 +190,11 @@ function toRows(action: unknown, key: number): DraftInput[] {
   return [{ key, role: 'action', name: 'action', state: 'ready', kind: 'rows', rows: action, ...unknown }];
 }
 
-function readHint(given: unknown): DraftHint {
+function readHint(hint: HintName, given: unknown): DraftHint {
   if (given === undefined || given === null || given === false) return freshHint;
   const members = readMembers(given);
-  const preset = Object.entries(members).find(([name]) => name.startsWith('preset_'))?.[1];
-  const weight = members.control_weight;
+  const preset = members[presetOf(hint)?.name ?? ''];
+  const weight = members[weightOf(hint)?.name ?? ''];
   return {
     isOn: true,
     weight: weight === undefined ? '' : String(weight),

@@ -1,6 +1,7 @@
 // The parameters as the protocol states them: where each stands in a request, how it is typed, and which of them concern a task.
 import type { TSchema } from 'typebox';
 import {
+  extraParamGroups,
   extraParams,
   generationFields,
   hintParams,
@@ -8,8 +9,9 @@ import {
   parseField,
   RequestError,
   structuredParams,
+  traitsOf,
 } from '../../../src/protocol/index.js';
-import { isActionTask, type Task } from './task-inputs.js';
+import { type HintName, hintNames, isActionTask, isHint, rolesOf, type Task } from './task-inputs.js';
 
 const imageFields = { output_format: ImageRequest.properties.output_format };
 
@@ -54,20 +56,36 @@ export function controlOf(schema: TSchema): Control {
   return { kind: type === 'string' ? 'text' : 'structure' };
 }
 
-/** Strengths that a hint has; none for the hints that are given as maps alone. */
-export function presetOf(
-  hint: keyof typeof hintParams,
-): { readonly name: string; readonly words: readonly string[] } | null {
+/** Limits of a number as its field has them. */
+export function limitsOf(schema: TSchema | undefined): { readonly min?: number; readonly max?: number } {
+  const control = schema && controlOf(schema);
+  if (control?.kind !== 'number') return {};
+  const { min, max } = control;
+  return { ...(min === undefined ? {} : { min }), ...(max === undefined ? {} : { max }) };
+}
+
+/** Members of the object that a hint may be given as. */
+function membersOf(hint: HintName): readonly (readonly [string, TSchema])[] {
   const { anyOf } = readKeys(hintParams[hint]);
   const forms: readonly unknown[] = Array.isArray(anyOf) ? anyOf : [];
-  for (const form of forms) {
-    const { properties } = readKeys(form);
-    for (const [name, property] of Object.entries(readKeys(properties))) {
-      const { enum: words } = readKeys(property);
-      if (Array.isArray(words)) return { name, words: words.map(String) };
-    }
+  return forms.flatMap((form) =>
+    Object.entries(readKeys(readKeys(form).properties)).map(([name, schema]) => [name, readKeys(schema)] as const),
+  );
+}
+
+/** Strengths that a hint has; none for the hints that are given as maps alone. */
+export function presetOf(hint: HintName): { readonly name: string; readonly words: readonly string[] } | null {
+  for (const [name, schema] of membersOf(hint)) {
+    const control = controlOf(schema);
+    if (control.kind === 'words') return { name, words: control.words };
   }
   return null;
+}
+
+/** The member of a hint that says how much it counts: the one number among them. */
+export function weightOf(hint: HintName): { readonly name: string; readonly schema: TSchema } | null {
+  const found = membersOf(hint).find(([, schema]) => controlOf(schema).kind === 'number');
+  return found === undefined ? null : { name: found[0], schema: found[1] };
 }
 
 /**
@@ -76,7 +94,11 @@ export function presetOf(
  */
 export function readTyped(name: string, text: string): unknown {
   const schema = schemaOf(name);
-  if (schema === undefined) return text;
+  return schema === undefined ? text : readAs(name, schema, text);
+}
+
+/** The same by a schema at hand. @throws RequestError in the words of the server */
+export function readAs(name: string, schema: TSchema, text: string): unknown {
   const { kind } = controlOf(schema);
   if (kind === 'number') return parseField(name, schema, Number.isNaN(Number(text)) ? text : Number(text));
   if (kind !== 'structure') return parseField(name, schema, text);
@@ -89,6 +111,13 @@ export function readTyped(name: string, text: string): unknown {
   }
 }
 
+/** A parameter that the protocol has. */
+type Parameter =
+  | keyof typeof generationFields
+  | keyof typeof extraParams
+  | keyof typeof structuredParams
+  | keyof typeof imageFields;
+
 /** A group of parameters under a headline. */
 export interface FieldGroup {
   readonly id: 'prompt' | 'sampling' | 'transfer' | 'action' | 'output' | 'more';
@@ -96,7 +125,7 @@ export interface FieldGroup {
 }
 
 /** Parameters that have a place of their own on the form, or none: inputs, size, length, seed. */
-const placed = [
+const placed: readonly Parameter[] = [
   'prompt',
   'model',
   'task',
@@ -114,107 +143,77 @@ const placed = [
   'action',
   'domain_name',
   'raw_action_dim',
-  ...Object.keys(hintParams),
-] as const;
-
-const groups: readonly (FieldGroup & { readonly fits: (task: Task) => boolean })[] = [
-  {
-    id: 'prompt',
-    names: [
-      'negative_prompt',
-      'prompt_suffix',
-      'use_system_prompt',
-      'system_prompt',
-      'use_resolution_template',
-      'use_duration_template',
-      'negative_metadata_mode',
-      'aspect_ratio',
-      'max_sequence_length',
-      'guardrails',
-    ],
-    fits: () => true,
-  },
-  {
-    id: 'sampling',
-    names: [
-      'num_inference_steps',
-      'guidance_scale',
-      'guidance_interval',
-      'flow_shift',
-      'skip_steps',
-      'skip_mode',
-      'noise_index',
-    ],
-    fits: () => true,
-  },
-  {
-    id: 'sampling',
-    names: ['condition_frame_indexes_vision', 'condition_video_keep'],
-    fits: (task) => task === 'video-to-video',
-  },
-  {
-    id: 'transfer',
-    names: [
-      'control_guidance',
-      'control_guidance_interval',
-      'num_video_frames_per_chunk',
-      'num_conditional_frames',
-      'num_first_chunk_conditional_frames',
-      'max_frames',
-      'show_control_condition',
-      'show_input',
-      'share_vision_temporal_positions',
-      'emphasize_control_in_prompt',
-      'control_attention',
-    ],
-    fits: (task) => task === 'transfer',
-  },
-  {
-    id: 'action',
-    names: [
-      'domain_id',
-      'action_chunk_size',
-      'action_fps',
-      'view_point',
-      'format_prompt_as_json',
-      'actions_only',
-      'action_history',
-    ],
-    fits: isActionTask,
-  },
-  { id: 'output', names: ['output_format'], fits: (task) => task === 'text-to-image' },
-  { id: 'output', names: ['video_codec_options'], fits: (task) => task !== 'text-to-image' },
-  { id: 'output', names: ['sound_duration'], fits: takesSound },
 ];
 
-/** Whether sound can be made with the result. */
-export function takesSound(task: Task): boolean {
-  return task === 'text-to-video' || task === 'image-to-video' || task === 'video-to-video';
+/** What the form shows folded, in its order: after the names that stand here come those of the protocol's own group. */
+const groups: Readonly<Record<Exclude<FieldGroup['id'], 'more'>, readonly Parameter[]>> = {
+  prompt: ['negative_prompt', 'use_system_prompt', 'system_prompt', 'aspect_ratio', 'max_sequence_length'],
+  sampling: [
+    'num_inference_steps',
+    'guidance_scale',
+    'guidance_interval',
+    'flow_shift',
+    'skip_steps',
+    'step_cache',
+    'condition_frame_indexes_vision',
+  ],
+  transfer: ['control_guidance', 'control_guidance_interval'],
+  action: ['action_history'],
+  output: ['output_format', 'video_codec_options', 'sound_duration'],
+};
+
+/** Parameters that only some tasks have; the others of a group stand wherever the group does. */
+const onlyWhere: Readonly<Partial<Record<string, (task: Task) => boolean>>> = {
+  output_format: (task) => traitsOf(task).makes === 'picture',
+  video_codec_options: (task) => traitsOf(task).makes === 'clip',
+  sound_duration: (task) => traitsOf(task).takesSound,
+  condition_frame_indexes_vision: continuesClip,
+  condition_video_keep: continuesClip,
+};
+
+/** The reference clip conditions a part of the result. */
+function continuesClip(task: Task): boolean {
+  const { reads, isRobot } = traitsOf(task);
+  return reads.includes('video') && !reads.some(isHint) && !isRobot;
 }
 
-/** The folded parameters of a task by group. A parameter that the protocol gains later appears under `more`. */
+/** Whether a group concerns a task. */
+function isGroupOf(id: FieldGroup['id'], task: Task): boolean {
+  if (id === 'transfer') return rolesOf(task).some(isHint);
+  return id === 'action' ? isActionTask(task) : true;
+}
+
+/** The folded parameters of a task by group. A parameter that the protocol gains later appears in its group, or under `more`. */
 export function foldedGroups(task: Task): readonly FieldGroup[] {
-  const fitting = groups.filter(({ fits }) => fits(task));
   const ids = ['prompt', 'sampling', 'transfer', 'action', 'output'] as const;
-  const known = new Set<string>([...placed, ...groups.flatMap(({ names }) => names)]);
-  const more = [...Object.keys(generationFields), ...Object.keys(extraParams), ...Object.keys(structuredParams)].filter(
-    (name) => !known.has(name),
-  );
+  const hidden = new Set<string>([...placed, ...hintNames]);
+  const all = ids.map((id) => {
+    const own = id === 'output' ? [] : Object.keys(extraParamGroups[id]);
+    return { id, names: [...new Set<string>([...groups[id], ...own])].filter((name) => !hidden.has(name)) };
+  });
+  const known = new Set([...hidden, ...all.flatMap(({ names }) => names)]);
+  const more = [...Object.keys(generationFields), ...Object.keys(extraParams), ...Object.keys(structuredParams)];
   return [
-    ...ids.map((id) => ({ id, names: fitting.filter((group) => group.id === id).flatMap(({ names }) => names) })),
-    { id: 'more' as const, names: more },
-  ].filter(({ names }) => names.length > 0);
+    ...all.filter(({ id }) => isGroupOf(id, task)),
+    { id: 'more' as const, names: more.filter((name) => !known.has(name)) },
+  ]
+    .map(({ id, names }) => ({ id, names: names.filter((name) => onlyWhere[name]?.(task) ?? true) }))
+    .filter(({ names }) => names.length > 0);
 }
 
 /** Every parameter that a request of this task may hold from the form's text fields. */
 export function sentNames(task: Task): readonly string[] {
-  const own = ['prompt', 'seed', ...(task === 'text-to-image' ? [] : ['num_frames', 'fps'])];
-  return [
-    ...own,
-    ...(takesSound(task) ? ['generate_sound'] : []),
-    ...(isActionTask(task) ? ['domain_name', ...(task === 'forward-dynamics' ? [] : ['raw_action_dim'])] : []),
-    ...foldedGroups(task).flatMap(({ names }) => names),
+  const { makes, takesSound, isRobot, reads } = traitsOf(task);
+  const own: readonly Parameter[] = [
+    'prompt',
+    'seed',
+    ...(makes === 'clip' ? (['num_frames', 'fps'] as const) : []),
+    ...(takesSound ? (['generate_sound'] as const) : []),
+    ...(isRobot ? (['domain_name'] as const) : []),
+    // Given actions say themselves how long they are.
+    ...(isRobot && !reads.includes('action') ? (['raw_action_dim'] as const) : []),
   ];
+  return [...own, ...foldedGroups(task).flatMap(({ names }) => names)];
 }
 
 function readKeys(value: unknown): Readonly<Record<string, unknown>> {

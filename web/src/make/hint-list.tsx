@@ -2,8 +2,8 @@
 import { descriptionOf, hintParams } from '../../../src/protocol/index.js';
 import { t } from '../texts/t.js';
 import { NumberField, Select, Switch } from '../ui/index.js';
-import { type Draft, setHint } from './draft.js';
-import { presetOf } from './fields.js';
+import { type Draft, hintIn, setHint } from './draft.js';
+import { limitsOf, presetOf, weightOf } from './fields.js';
 import { type HintName, hintNames } from './task-inputs.js';
 
 export interface HintListProps {
@@ -16,7 +16,7 @@ export function HintList({ draft, errors }: HintListProps) {
   return (
     <fieldset class="make-hints">
       <legend class="field-label">{t('make.controls')}</legend>
-      {hintNames().map((name) => (
+      {hintNames.map((name) => (
         <HintRow key={name} draft={draft} name={name} error={errors[name]} />
       ))}
     </fieldset>
@@ -32,7 +32,7 @@ function HintRow({
   readonly name: HintName;
   readonly error: string | undefined;
 }) {
-  const { isOn, weight, preset } = draft.hints.value[name];
+  const { isOn, weight, preset } = hintIn(draft, name);
   const strength = presetOf(name);
   const map = draft.inputs.value.find(({ role }) => role === name);
   const label = t(`make.role.${name}`);
@@ -51,10 +51,10 @@ function HintRow({
         <div class="make-pair">
           <NumberField
             label={t('make.control.weight', { name: label })}
+            {...limitsOf(weightOf(name)?.schema)}
             step={0.1}
-            min={0}
             value={weight}
-            placeholder="1"
+            placeholder={t('make.default')}
             onInput={(text) => setHint(draft, name, { weight: text })}
           />
           {strength && !map && (

@@ -3,7 +3,7 @@ import { useRef } from 'preact/hooks';
 import { t } from '../texts/t.js';
 import { Button, Icon, IconButton, Select } from '../ui/index.js';
 import { changeInput, type Draft, type DraftInput, removeInput } from './draft.js';
-import { isActionTask, missingInput, type Role, rolesOf } from './task-inputs.js';
+import { hintNames, isActionTask, missingInput, type Role, rolesOf } from './task-inputs.js';
 
 export interface InputListProps {
   readonly draft: Draft;
@@ -91,7 +91,7 @@ function InputRow({ draft, input, isUsed }: InputRowProps) {
 /** A still picture can be a control map as well; a clip cannot be a first picture. */
 function choicesOf({ kind, role }: DraftInput, draft: Draft): readonly Role[] {
   const own: Role = kind === 'video' ? 'video' : 'image';
-  const maps = isActionTask(draft.task.value) ? [] : rolesOf('transfer').filter((name) => name !== 'video');
+  const maps = isActionTask(draft.task.value) ? [] : hintNames;
   return [...new Set<Role>([own, ...maps, role])];
 }
 

@@ -3,7 +3,7 @@ import { useState } from 'preact/hooks';
 import { t } from '../texts/t.js';
 import { NumberField } from '../ui/index.js';
 import { type Draft, setValue } from './draft.js';
-import { controlOf, schemaOf } from './fields.js';
+import { limitsOf, schemaOf } from './fields.js';
 
 export interface LengthFieldProps {
   readonly draft: Draft;
@@ -18,6 +18,7 @@ export function LengthField({ draft, usual, errors }: LengthFieldProps) {
   const { num_frames: framesText = '', fps: fpsText = '' } = draft.values.value;
   const fps = positive(fpsText) ?? usual.fps;
   const frames = positive(framesText);
+  const { min: least } = limitsOf(schemaOf('num_frames'));
   const shown = typed ?? (frames === undefined ? framesText : tidy(frames / fps));
   const fromSeconds = (text: string) => {
     setTyped(text);
@@ -30,7 +31,7 @@ export function LengthField({ draft, usual, errors }: LengthFieldProps) {
         label={t('make.seconds')}
         name="seconds"
         step={0.5}
-        min={0.5}
+        min={least && Number(tidy(least / fps))}
         value={shown}
         placeholder={tidy(usual.frames / fps)}
         error={errors.seconds}
@@ -39,7 +40,7 @@ export function LengthField({ draft, usual, errors }: LengthFieldProps) {
       <NumberField
         label={t('make.frames')}
         name="num_frames"
-        {...stepsOf('num_frames')}
+        {...limitsOf(schemaOf('num_frames'))}
         step={4}
         value={framesText}
         placeholder={String(usual.frames)}
@@ -52,7 +53,7 @@ export function LengthField({ draft, usual, errors }: LengthFieldProps) {
       <NumberField
         label={t('make.fps')}
         name="fps"
-        {...stepsOf('fps')}
+        {...limitsOf(schemaOf('fps'))}
         step={1}
         value={fpsText}
         placeholder={tidy(usual.fps)}
@@ -64,12 +65,6 @@ export function LengthField({ draft, usual, errors }: LengthFieldProps) {
       />
     </div>
   );
-}
-
-function stepsOf(name: string): { readonly min?: number | undefined; readonly max?: number | undefined } {
-  const schema = schemaOf(name);
-  const control = schema && controlOf(schema);
-  return control?.kind === 'number' ? { min: control.min, max: control.max } : {};
 }
 
 function positive(text: string): number | undefined {

@@ -1,14 +1,14 @@
 // The form of Make: words, task, inputs, size, length, seed, and everything else folded away.
 import type { ReadonlySignal } from '@preact/signals';
 import { useEffect, useRef, useState } from 'preact/hooks';
-import type { ModelDetails } from '../../../src/protocol/index.js';
+import { type ModelDetails, traitsOf } from '../../../src/protocol/index.js';
 import { goTo } from '../app/router.js';
 import { useStore } from '../store/store-context.js';
 import { t } from '../texts/t.js';
 import { Button, Disclosure, Notice, Select, Switch, TextField } from '../ui/index.js';
 import { type Draft, resetDraft, setValue } from './draft.js';
 import { errorsByField } from './field-of-error.js';
-import { foldedGroups, sentNames, takesSound } from './fields.js';
+import { foldedGroups, sentNames } from './fields.js';
 import { HintList } from './hint-list.js';
 import { InputList } from './input-list.js';
 import { LengthField } from './length-field.js';
@@ -16,7 +16,7 @@ import { RobotFields } from './robot-fields.js';
 import { SchemaField } from './schema-field.js';
 import { SeedField } from './seed-field.js';
 import { SizeField } from './size-field.js';
-import { isActionTask, isTask, type Role, type Task } from './task-inputs.js';
+import { isHint, isTask, type Role, type Task } from './task-inputs.js';
 import type { ReadDraft } from './to-form.js';
 import { type LivePlan, type Problem, problemOf } from './use-plan.js';
 
@@ -42,6 +42,7 @@ export function MakeForm(props: MakeFormProps) {
   const [isSending, setSending] = useState(false);
   const [isUnfolded, setUnfolded] = useState(false);
   const task = draft.task.value;
+  const traits = traitsOf(task);
   const values = draft.values.value;
   const shown = shownNames(task, draft.shape.value);
   const problem = refused ?? (live.problem?.reason === 'missing_parameter' ? null : live.problem);
@@ -125,7 +126,7 @@ export function MakeForm(props: MakeFormProps) {
             draft.task.value = next;
           }}
         />
-        {model.sound && takesSound(task) && (
+        {model.sound && traits.takesSound && (
           <Switch
             label={t('field.generate_sound')}
             name="generate_sound"
@@ -136,10 +137,10 @@ export function MakeForm(props: MakeFormProps) {
         )}
       </div>
       <InputList draft={draft} onFiles={onFiles} error={errors.inputs} />
-      {task === 'transfer' && <HintList draft={draft} errors={errors} />}
-      {isActionTask(task) && <RobotFields draft={draft} model={model} errors={errors} />}
+      {traits.reads.some(isHint) && <HintList draft={draft} errors={errors} />}
+      {traits.isRobot && <RobotFields draft={draft} model={model} errors={errors} />}
       <SizeField draft={draft} model={model} errors={errors} />
-      {task !== 'text-to-image' && (
+      {traits.makes === 'clip' && (
         <LengthField
           draft={draft}
           errors={errors}
@@ -204,7 +205,7 @@ function shownNames(task: Task, shape: string): ReadonlySet<string> {
     ...sizes,
     'task',
     'resolution',
-    ...(task === 'text-to-image' ? [] : ['seconds']),
+    ...(traitsOf(task).makes === 'clip' ? ['seconds'] : []),
   ]);
 }
 

@@ -8,9 +8,9 @@ import { Notice, Spinner } from '../ui/index.js';
 import { RecentJobs } from '../watch/recent-jobs.js';
 import { addFiles } from './add-files.js';
 import { CostPanel } from './cost-panel.js';
-import { loadJob, useDraft } from './draft.js';
+import { loadJob, resetDraft, useDraft } from './draft.js';
 import { MakeForm } from './make-form.js';
-import { missingInput, type Role } from './task-inputs.js';
+import { missingInput, type Role, taskFor } from './task-inputs.js';
 import { readDraft } from './to-form.js';
 import { type Problem, usePlan } from './use-plan.js';
 import './make.css';
@@ -56,6 +56,15 @@ function Maker({ model }: { readonly model: ModelDetails }) {
     setFocus(again.focus ?? 'prompt');
     store.pendingAgain.value = null;
   }, [again]);
+  const picture = store.pendingPicture.value;
+  useEffect(() => {
+    if (picture === null) return;
+    resetDraft(draft);
+    draft.task.value = taskFor(['image'], draft.task.value);
+    onFiles([picture], 'image');
+    setFocus('prompt');
+    store.pendingPicture.value = null;
+  }, [picture]);
   // A refusal belongs to the request that was refused: another word, and it is gone.
   const text = JSON.stringify(read.value.form);
   useEffect(() => setRefused(null), [text]);

@@ -6,6 +6,7 @@ import { Select } from '../ui/index.js';
 import { type Draft, setValue } from './draft.js';
 import { schemaOf } from './fields.js';
 import { SchemaField } from './schema-field.js';
+import { rolesOf } from './task-inputs.js';
 
 export interface RobotFieldsProps {
   readonly draft: Draft;
@@ -41,7 +42,7 @@ export function RobotFields({ draft, model, errors }: RobotFieldsProps) {
         error={errors.domain_name}
         onChange={choose}
       />
-      {draft.task.value !== 'forward-dynamics' && (
+      {!rolesOf(draft.task.value).includes('action') && (
         <SchemaField
           name="raw_action_dim"
           value={values.raw_action_dim ?? ''}

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { extraParams, type Job, type ModelDetails } from '../../../src/protocol/index.js';
+import { extraParams, type Job, type ModelDetails, taskNames } from '../../../src/protocol/index.js';
 import { createDraft, type DraftInput, loadJob, putInput, removeInput, setHint, setValue } from './draft.js';
 import { errorsByField } from './field-of-error.js';
 import { foldedGroups, presetOf, schemaOf, sentNames } from './fields.js';
-import { tasks } from './task-inputs.js';
 import { readDraft } from './to-form.js';
 
 const model: ModelDetails = {
@@ -17,7 +16,7 @@ const model: ModelDetails = {
   permission: [],
   family: 'nano',
   device: 'cpu',
-  tasks: tasks.map((task) => ({
+  tasks: taskNames.map((task) => ({
     task,
     width: 320,
     height: 192,
@@ -71,14 +70,14 @@ describe('a form becomes a request', () => {
 
   test('numbers as numbers, sizes by shape and tier, files by name', () => {
     const draft = createDraft();
-    for (const [name, text] of Object.entries({ prompt: 'p', num_frames: '9', seed: '-3', skip_steps: '[1, 2]' }))
+    for (const [name, text] of Object.entries({ prompt: 'p', num_frames: '9', seed: '3', skip_steps: '[1, 2]' }))
       setValue(draft, name, text);
     putInput(draft, input(1, 'image'));
     draft.shape.value = '16:9';
     expect(readDraft(draft, model).form).toEqual({
       prompt: 'p',
       num_frames: 9,
-      seed: -3,
+      seed: 3,
       size: '320x192',
       image_reference: { file_id: 'file-image' },
       extra_params: { task: 'image-to-video', skip_steps: [1, 2] },
@@ -118,6 +117,15 @@ describe('a form becomes a request', () => {
     });
     expect(form).not.toHaveProperty('num_inference_steps');
   });
+
+  test('a weight that cannot be stands at its hint, in the words of the schema', () => {
+    const draft = createDraft();
+    draft.task.value = 'transfer';
+    setHint(draft, 'edge', { weight: '-1' });
+    expect(readDraft(draft, model).errors).toEqual({
+      edge: 'control_weight must be a finite number of at least 0, got -1',
+    });
+  });
 });
 
 test('the request of a job fills the form so that the same request comes of it', () => {
@@ -145,16 +153,31 @@ test('the request of a job fills the form so that the same request comes of it',
 });
 
 test('every parameter that is shown or sent is one of the protocol', () => {
-  for (const task of tasks) {
+  for (const task of taskNames) {
     const names = [...sentNames(task), ...foldedGroups(task).flatMap((group) => group.names)];
     for (const name of names) expect(schemaOf(name), `${task}: ${name}`).toBeDefined();
   }
   // One that the protocol gains later has its place under `more` until it is given another.
-  const everywhere = new Set(tasks.flatMap((task) => foldedGroups(task).flatMap(({ names }) => names)));
+  const everywhere = new Set(taskNames.flatMap((task) => foldedGroups(task).flatMap(({ names }) => names)));
   const own = new Set(['task', 'resolution', 'action_mode', 'domain_name', 'raw_action_dim']);
   expect(Object.keys(extraParams).filter((name) => !own.has(name) && !everywhere.has(name))).toEqual([]);
   expect(presetOf('edge')?.words).toContain('medium');
   expect(presetOf('depth')).toBeNull();
+});
+
+test('a task shows what concerns it', () => {
+  const shown = (task: (typeof taskNames)[number]) =>
+    Object.fromEntries(foldedGroups(task).map(({ id, names }) => [id, names]));
+  expect(Object.keys(shown('text-to-image'))).toEqual(['prompt', 'sampling', 'output']);
+  expect(shown('text-to-image').output).toEqual(['output_format']);
+  expect(shown('text-to-video').output).toEqual(['video_codec_options', 'sound_duration']);
+  expect(shown('video-to-video').sampling).toContain('condition_video_keep');
+  expect(shown('image-to-video').sampling).not.toContain('condition_video_keep');
+  expect(shown('transfer').transfer).toContain('show_control_condition');
+  expect(shown('transfer').output).not.toContain('sound_duration');
+  expect(shown('policy').action).toContain('view_point');
+  expect(sentNames('forward-dynamics')).not.toContain('raw_action_dim');
+  expect(sentNames('policy')).toContain('raw_action_dim');
 });
 
 test('an error stands at the field that is shown for it', () => {

@@ -1,9 +1,9 @@
 // From what stands on the form to a request in wire words. What was not said is not sent: the server's defaults decide.
-import { type JobForm, type ModelDetails, RequestError } from '../../../src/protocol/index.js';
-import type { Draft, DraftInput } from './draft.js';
-import { isExtra, presetOf, readTyped, sentNames } from './fields.js';
+import { type JobForm, type ModelDetails, RequestError, traitsOf } from '../../../src/protocol/index.js';
+import { type Draft, type DraftInput, hintIn } from './draft.js';
+import { isExtra, presetOf, readAs, readTyped, sentNames, weightOf } from './fields.js';
 import { nearestSize, shapesOf, type TierSize } from './sizes.js';
-import { hintNames, isActionTask, isHint, rolesOf, type Task } from './task-inputs.js';
+import { hintNames, isHint, rolesOf, type Task } from './task-inputs.js';
 
 /** A request, and what is wrong with what was typed, by wire name. */
 export interface ReadDraft {
@@ -13,7 +13,7 @@ export interface ReadDraft {
 
 /** Whether the canvas of a task comes from buckets: a tier can be chosen, its shape follows the input. */
 export function isBucketed(task: Task): boolean {
-  return task === 'transfer' || isActionTask(task);
+  return traitsOf(task).isBucketed;
 }
 
 /** Reads the form. Signals are read here: a computed value over it follows every change. */
@@ -51,7 +51,7 @@ export function readDraft(draft: Draft, model: ModelDetails): ReadDraft {
   const roles = rolesOf(task);
   const inputs = draft.inputs.value.filter(({ role }) => roles.includes(role));
   for (const input of inputs) putReference(input, fields, extra);
-  if (task === 'transfer') putHints(draft, inputs, extra, errors);
+  if (rolesOf(task).some(isHint)) putHints(draft, inputs, extra, errors);
   return { form: { ...fields, extra_params: extra }, errors };
 }
 
@@ -75,17 +75,22 @@ function putHints(
   extra: Record<string, unknown>,
   errors: Record<string, string>,
 ): void {
-  for (const name of hintNames()) {
-    const { isOn, weight, preset } = draft.hints.value[name];
+  for (const name of hintNames) {
+    const { isOn, weight, preset } = hintIn(draft, name);
     if (!isOn) continue;
     const map = inputs.find(({ role }) => role === name);
     const strength = presetOf(name);
-    const members = {
+    const members: Record<string, unknown> = {
       ...(map?.fileId ? { file_id: map.fileId } : {}),
-      ...(weight.trim() === '' ? {} : { control_weight: Number(weight) }),
       ...(strength && preset !== '' && map === undefined ? { [strength.name]: preset } : {}),
     };
-    if (weight.trim() !== '' && !Number.isFinite(Number(weight))) errors[name] = `control_weight: ${weight}`;
+    try {
+      const counted = weightOf(name);
+      if (counted && weight.trim() !== '') members[counted.name] = readAs(counted.name, counted.schema, weight);
+    } catch (error) {
+      if (!(error instanceof RequestError)) throw error;
+      errors[name] = error.message;
+    }
     extra[name] = Object.keys(members).length === 0 ? true : members;
   }
 }

@@ -1,10 +1,13 @@
 // All files of a job, to keep.
-import type { Job } from '../../../src/protocol/index.js';
+import { artifactVariants, type Job } from '../../../src/protocol/index.js';
 import { formatBytes } from '../texts/format.js';
 import { t, tMaybe } from '../texts/t.js';
 import { LinkButton } from '../ui/index.js';
+import { hintOf } from './media-of.js';
 import { endingOf } from './request/repeat-form.js';
 import { roleName } from './result-stage.js';
+
+type Variant = Job['artifacts'][number]['variant'];
 
 /** Links to what was made and what went in. */
 export function Downloads({ job }: { readonly job: Job }) {
@@ -15,7 +18,7 @@ export function Downloads({ job }: { readonly job: Job }) {
         {inOrder(job.artifacts).map(({ variant, media_type, bytes, url }) => (
           <li key={url} class="row">
             <LinkButton href={url} icon="download" download={fileName(job.id, variant, media_type)}>
-              {tMaybe(`see.variant.${variant}`) ?? variant}
+              {fileWord(variant)}
             </LinkButton>
             <span class="muted small">{t('see.fileFacts', { type: media_type, size: formatBytes(bytes) })}</span>
           </li>
@@ -33,11 +36,14 @@ export function Downloads({ job }: { readonly job: Job }) {
   );
 }
 
-const order = ['video', 'image', 'sound', 'action', 'thumbnail', 'latents'];
+function fileWord(variant: Variant): string {
+  const hint = hintOf({ variant });
+  return hint === null ? (tMaybe(`see.variant.${variant}`) ?? variant) : t('see.controlFile', { role: roleName(hint) });
+}
 
 /** What was asked for first. */
 function inOrder(artifacts: Job['artifacts']): Job['artifacts'] {
-  return artifacts.toSorted((a, b) => order.indexOf(a.variant) - order.indexOf(b.variant));
+  return artifacts.toSorted((a, b) => artifactVariants.indexOf(a.variant) - artifactVariants.indexOf(b.variant));
 }
 
 /** The name that the server gives the file too. */

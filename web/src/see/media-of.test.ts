@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import type { Job } from '../../../src/protocol/index.js';
-import { inputFrames, mainArtifact, visibleInputs } from './media-of.js';
+import { inputFrames, mainArtifact, sideParts } from './media-of.js';
 
 const artifact = (variant: Job['artifacts'][number]['variant']) => ({
   variant,
-  media_type: variant === 'video' ? 'video/mp4' : 'image/webp',
+  media_type: /^(video|control_)/.test(variant) ? 'video/mp4' : 'image/webp',
   bytes: 1,
   sha256: 'a',
   url: `/${variant}`,
@@ -21,10 +21,17 @@ describe('mainArtifact', () => {
   });
 });
 
-describe('visibleInputs', () => {
-  it('has the clip before the maps', () => {
-    const inputs = [input('edge', 'video/mp4'), input('action', 'application/json'), input('video', 'video/mp4')];
-    expect(visibleInputs({ inputs }).map(({ role }) => role)).toEqual(['video', 'edge']);
+describe('sideParts', () => {
+  it('has the clip before the maps, given and made ones in the order of the networks', () => {
+    const inputs = [input('depth', 'video/mp4'), input('action', 'application/json'), input('video', 'video/mp4')];
+    const artifacts = [artifact('control_blur'), artifact('video'), artifact('control_edge'), artifact('thumbnail')];
+    expect(sideParts({ inputs, artifacts }).map(({ role, kind, fileId }) => [role, kind, fileId])).toEqual([
+      ['video', 'clip', 'file-video'],
+      ['edge', 'clip', null],
+      ['blur', 'clip', null],
+      ['depth', 'clip', 'file-depth'],
+    ]);
+    expect(sideParts({ inputs: [input('image', 'image/png')], artifacts: [] })[0]?.kind).toBe('picture');
   });
 });
 

@@ -1,5 +1,5 @@
 // What of a job can be looked at.
-import type { Job } from '../../../src/protocol/index.js';
+import { hintParams, type Job } from '../../../src/protocol/index.js';
 import type { Clip } from './player/frame-maths.js';
 
 type Artifact = Job['artifacts'][number];
@@ -41,12 +41,38 @@ export function mainArtifact(artifacts: readonly Artifact[]): Artifact | null {
   );
 }
 
-/** Inputs that can be seen, the picture or clip first, then control maps. */
-export function visibleInputs({ inputs }: Pick<Job, 'inputs'>): Job['inputs'] {
-  const isMain = (role: string) => role === 'image' || role === 'video';
-  return inputs
+/** What is shown beside a result: an input, or a control map that the server made from the input clip. */
+export interface SidePart {
+  /** `image`, `video`, or the name of a control hint. */
+  readonly role: string;
+  readonly kind: 'picture' | 'clip';
+  readonly url: string;
+  /** Of an input; null for a map that was made, which runs like the result. */
+  readonly fileId: string | null;
+}
+
+const controlPrefix = 'control_';
+
+/** The hint whose map a file of a job is; null for other files. */
+export function hintOf({ variant }: Pick<Artifact, 'variant'>): string | null {
+  return variant.startsWith(controlPrefix) ? variant.slice(controlPrefix.length) : null;
+}
+
+/** What can be seen beside the result: the picture or clip first, then the control maps in the order of the networks. */
+export function sideParts({ inputs, artifacts }: Pick<Job, 'inputs' | 'artifacts'>): readonly SidePart[] {
+  const given = inputs
     .filter(({ media_type }) => /^(image|video)\//.test(media_type))
-    .toSorted((a, b) => Number(isMain(b.role)) - Number(isMain(a.role)));
+    .map(({ role, url, media_type, file_id }) => ({ role, kind: kindOf(media_type), url, fileId: file_id }));
+  const made = artifacts.flatMap((artifact) => {
+    const role = hintOf(artifact);
+    return role === null ? [] : [{ role, kind: kindOf(artifact.media_type), url: artifact.url, fileId: null }];
+  });
+  const hints = Object.keys(hintParams);
+  return [...given, ...made].toSorted((a, b) => hints.indexOf(a.role) - hints.indexOf(b.role));
+}
+
+function kindOf(mediaType: string): 'picture' | 'clip' {
+  return mediaType.startsWith('image/') ? 'picture' : 'clip';
 }
 
 /** Frames of each input by its file id, as the job's plan has them. */

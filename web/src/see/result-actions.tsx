@@ -5,9 +5,21 @@ import { goTo, hrefOf } from '../app/router.js';
 import { useStore } from '../store/store-context.js';
 import { t } from '../texts/t.js';
 import { Button, Confirm, IconButton, LinkButton } from '../ui/index.js';
+import { frameFile } from './frame-file.js';
+import type { Media } from './media-of.js';
+import type { Playback } from './player/playback.js';
+import { resultPart } from './result-stage.js';
+import { saveFile } from './save-file.js';
+
+export interface ResultActionsProps {
+  readonly job: Job;
+  /** Null where it has made actions alone. */
+  readonly media: Media | null;
+  readonly playback: Playback;
+}
 
 /** The row of buttons. */
-export function ResultActions({ job }: { readonly job: Job }) {
+export function ResultActions({ job, media, playback }: ResultActionsProps) {
   const store = useStore();
   const [asks, setAsks] = useState(false);
   const isFavourite = store.settings.favourites.value.has(job.id);
@@ -21,6 +33,14 @@ export function ResultActions({ job }: { readonly job: Job }) {
       store.toasts.error(error);
     }
   };
+  const withFrame = async (shown: Media, use: (file: File) => void) => {
+    playback.pause();
+    try {
+      use(await frameFile(shown, playback, resultPart, job.id));
+    } catch (error) {
+      store.toasts.error(error);
+    }
+  };
   return (
     <fieldset class="row" aria-label={t('see.actionsOnResult')}>
       <Button kind="primary" icon="reset" onClick={() => store.again(job, 'prompt')}>
@@ -29,10 +49,18 @@ export function ResultActions({ job }: { readonly job: Job }) {
       <Button icon="dice" onClick={() => store.again(job, 'seed')}>
         {t('see.againSeed')}
       </Button>
+      {media && (
+        <Button icon="film" onClick={() => void withFrame(media, store.begin)}>
+          {t(media.kind === 'clip' ? 'see.beginFrame' : 'see.beginPicture')}
+        </Button>
+      )}
       <LinkButton href={hrefOf({ name: 'compare', ids: [job.id] })} icon="compare">
         {t('see.compareWith')}
       </LinkButton>
       <span class="push" />
+      {media?.kind === 'clip' && (
+        <IconButton label={t('see.saveFrame')} icon="image" onClick={() => void withFrame(media, saveFile)} />
+      )}
       <IconButton
         label={t('see.favourite')}
         icon="star"

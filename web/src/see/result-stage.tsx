@@ -1,10 +1,11 @@
 // What a job has made, with what went into it beside it, all in step.
 import { type Signal, useSignal } from '@preact/signals';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { Job } from '../../../src/protocol/index.js';
 import { t, tMaybe } from '../texts/t.js';
-import { Frame } from '../ui/index.js';
-import { inputFrames, type Media, visibleInputs } from './media-of.js';
+import { Frame, Segmented } from '../ui/index.js';
+import { WipeFrame } from './compare/wipe-frame.js';
+import { inputFrames, type Media, type SidePart, sideParts } from './media-of.js';
 import { MediaBox } from './player/media-box.js';
 import type { Playback } from './player/playback.js';
 import { Transport } from './player/transport.js';
@@ -12,6 +13,7 @@ import { usePageKeys } from './player/use-page-keys.js';
 import { usePlayerKeys, wantsStillness } from './player/use-playback.js';
 import { viewAfterKey, wholeView, type ZoomView } from './player/zoom.js';
 import { ZoomButtons } from './player/zoom-picture.js';
+import { useFullscreen } from './use-fullscreen.js';
 
 export interface ResultStageProps {
   readonly job: Job;
@@ -25,57 +27,101 @@ export interface ResultStageProps {
 /** Key of the result among the parts of its playback. */
 export const resultPart = 'result';
 
-/** The result, its inputs and its controls. */
+/** The result, its inputs and its control maps, given or made: beside each other, or one of them under the result. */
 export function ResultStage({ job, media, plan, playback, onBroken }: ResultStageProps) {
   const zoom = useSignal(wholeView);
-  const inputs = visibleInputs(job);
+  const [under, setUnder] = useState('');
+  const parts = sideParts(job);
   const isClip = media?.kind !== 'picture';
   const hasSound = media?.hasSound ?? false;
   const shape = { width: media?.width ?? job.width ?? 16, height: media?.height ?? job.height ?? 9 };
-  const tiles = inputs.length + (media === null ? 0 : 1);
   const frames = inputFrames(plan);
   usePlayerKeys(playback, isClip);
   useZoomKeys(zoom, !isClip);
   useEffect(() => {
     if (media?.kind === 'clip' && !hasSound && !wantsStillness()) playback.play();
   }, [playback, media?.kind, hasSound]);
+  const result = media && (
+    <MediaBox
+      key={resultPart}
+      kind={media.kind}
+      url={media.url}
+      label={t('see.resultOf', { prompt: job.prompt })}
+      partKey={resultPart}
+      playback={playback}
+      zoom={zoom}
+      clip={media.clip}
+      onBroken={onBroken}
+    />
+  );
+  const mediaOfPart = ({ role, kind, url, fileId }: SidePart) => (
+    <MediaBox
+      key={role}
+      kind={kind}
+      url={url}
+      label={roleName(role)}
+      partKey={role}
+      playback={playback}
+      zoom={zoom}
+      clip={fileId === null && media !== null ? media.clip : null}
+      // A plan without its frames is on its way or absent: the result's own number is the likeliest then.
+      frames={frames.get(fileId ?? '') ?? playback.clip.value.frames}
+      isByFrame
+      onBroken={onBroken}
+    />
+  );
+  const screen = useFullscreen();
+  const laid = parts.find(({ role }) => role === under);
   return (
-    <div class="stack">
-      <div class={`see-stage see-stage-${Math.min(tiles, 4)}`}>
-        {media && (
-          <Tile label={t('see.result')} isNamed={inputs.length > 0} {...shape}>
-            <MediaBox
-              kind={media.kind}
-              url={media.url}
-              label={t('see.resultOf', { prompt: job.prompt })}
-              partKey={resultPart}
-              playback={playback}
-              zoom={zoom}
-              clip={media.clip}
-              onBroken={onBroken}
-            />
-          </Tile>
-        )}
-        {inputs.map(({ role, url, media_type, file_id }) => (
-          <Tile key={role} label={roleName(role)} isNamed {...shape}>
-            <MediaBox
-              kind={media_type.startsWith('image/') ? 'picture' : 'clip'}
-              url={url}
-              label={roleName(role)}
-              partKey={role}
-              playback={playback}
-              zoom={zoom}
-              clip={null}
-              // A plan without its frames is on its way or absent: the result's own number is the likeliest then.
-              frames={frames.get(file_id) ?? playback.clip.value.frames}
-              isByFrame
-              onBroken={onBroken}
-            />
-          </Tile>
-        ))}
-      </div>
-      {isClip ? <Transport playback={playback} hasSound={hasSound} /> : <ZoomButtons view={zoom} />}
+    <div ref={screen.ref} class="stack see-screen">
+      {media && parts.length > 0 && <UnderChoice parts={parts} value={under} onChange={setUnder} />}
+      {laid ? (
+        <WipeFrame
+          key={under}
+          {...shape}
+          zoom={zoom}
+          under={mediaOfPart(laid)}
+          over={result}
+          words={t('see.wipeOver', { role: roleName(laid.role) })}
+        />
+      ) : (
+        <div class={`see-stage see-stage-${Math.min(parts.length + (media === null ? 0 : 1), 5)}`}>
+          {media && (
+            <Tile label={t('see.result')} isNamed={parts.length > 0} {...shape}>
+              {result}
+            </Tile>
+          )}
+          {parts.map((part) => (
+            <Tile key={part.role} label={roleName(part.role)} isNamed {...shape}>
+              {mediaOfPart(part)}
+            </Tile>
+          ))}
+        </div>
+      )}
+      {isClip ? <Transport playback={playback} hasSound={hasSound} screen={screen} /> : <ZoomButtons view={zoom} />}
     </div>
+  );
+}
+
+interface UnderChoiceProps {
+  readonly parts: readonly SidePart[];
+  /** Role of the part that lies under the result; empty where all are beside each other. */
+  readonly value: string;
+  readonly onChange: (role: string) => void;
+}
+
+function UnderChoice({ parts, value, onChange }: UnderChoiceProps) {
+  return (
+    <Segmented
+      label={t('see.compareMode')}
+      isLabelHidden
+      value={value}
+      options={[
+        { value: '', label: t('see.beside') },
+        ...parts.map(({ role }) => ({ value: role, label: t('see.wipeWith', { role: roleName(role) }) })),
+      ]}
+      onChange={onChange}
+    />
   );
 }
 

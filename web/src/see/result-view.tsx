@@ -36,8 +36,8 @@ function Shown({ job, onBroken }: { readonly job: Job; readonly onBroken: () => 
       ) : (
         <ResultStage job={job} media={media} plan={plan} playback={playback} onBroken={onBroken} />
       )}
-      <ResultActions job={job} />
-      {job.action && <ActionsView job={job} action={job.action} playback={playback} />}
+      <ResultActions job={job} media={media} playback={playback} />
+      {job.action && <ActionsView job={job} action={job.action} playback={playback} media={media} />}
       <div class="split">
         <ResultFacts job={job} />
         <Downloads job={job} />

@@ -37,6 +37,7 @@ export function createStore({ baseUrl, session, local, showForm }: StoreOptions)
   const resyncs = signal(0);
   const mine = signal<readonly string[]>(readList(session.getItem(mineName)));
   const pendingAgain = signal<Again | null>(null);
+  const pendingPicture = signal<File | null>(null);
   const listeners = new Set<(message: JobEventMessage) => void>();
   const views = new Map<string, ReadonlySignal<JobState | undefined>>();
   const looks = new Map<string, Promise<JobState>>();
@@ -185,6 +186,11 @@ export function createStore({ baseUrl, session, local, showForm }: StoreOptions)
     },
     toasts: createToasts(),
     settings: openSettings(local),
+    pendingPicture,
+    begin: (picture) => {
+      pendingPicture.value = picture;
+      showForm();
+    },
     pendingAgain,
     again: (job, focus) => {
       pendingAgain.value = { job, focus };

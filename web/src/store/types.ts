@@ -94,6 +94,10 @@ export interface Store {
   readonly settings: Settings;
   /** Starts the form from an older job and shows it. */
   again(job: Job, focus?: string): void;
+  /** Starts the form from a picture alone and shows it. */
+  begin(picture: File): void;
+  /** What `begin` was given, until the form has taken it. */
+  readonly pendingPicture: Signal<File | null>;
   /** What `again` was given, until the form has taken it. */
   readonly pendingAgain: Signal<Again | null>;
 }

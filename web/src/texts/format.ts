@@ -1,9 +1,9 @@
 // Numbers, sizes, lengths of time and dates in the language of the page.
 import { pageLanguage, t } from './t.js';
 
-/** A number with at most `digits` decimals. */
+/** A number with at most `digits` decimals; what rounds to nothing has no sign. */
 export function formatNumber(value: number, digits = 0): string {
-  return value.toLocaleString(pageLanguage(), { maximumFractionDigits: digits });
+  return value.toLocaleString(pageLanguage(), { maximumFractionDigits: digits, signDisplay: 'negative' });
 }
 
 /** A length of time in two units at most, as `1 min 20 s`; tenths below ten seconds. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { formatBytes, formatLarge, formatSeconds } from './format.js';
+import { formatBytes, formatLarge, formatNumber, formatSeconds } from './format.js';
 import { pickLanguage, t, tMaybe } from './t.js';
 
 test('texts are filled in, and the plural follows the count', () => {
@@ -21,6 +21,7 @@ test('lengths of time, sizes and counts are short', () => {
     '1 h',
     '1 h 30 min',
   ]);
+  expect([-0.0004, -0.04, 1234.5].map((value) => formatNumber(value, 3))).toEqual(['0', '-0.04', '1,234.5']);
   expect([0, 900, 1536, 25e9].map(formatBytes)).toEqual(['0 B', '900 B', '1.5 kB', '23 GB']);
   expect([0, 999, 1500, 15.3e9].map(formatLarge)).toEqual(['0', '999', '1.5 k', '15 G']);
 });

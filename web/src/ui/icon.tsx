@@ -13,6 +13,7 @@ const paths = {
   film: 'M4 5h16v14H4zM8 5v14M16 5v14M4 9.5h4M4 14.5h4M16 9.5h4M16 14.5h4',
   frameBack: 'M17 6l-8 6 8 6zM6 6v12',
   frameForward: 'M7 6l8 6-8 6zM18 6v12',
+  fullscreen: 'M4 9V4h5M15 4h5v5M20 15v5h-5M9 20H4v-5',
   image: 'M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4M15.5 9v.5',
   list: 'M8 6h12M8 12h12M8 18h12M4 6v.5M4 12v.5M4 18v.5',
   lock: 'M6 11h12v9H6zM8.5 11V8a3.5 3.5 0 0 1 7 0v3',

@@ -1,5 +1,6 @@
 // One job: while it runs, its picture as it grows; once it is done, the result.
 import { useEffect, useState } from 'preact/hooks';
+import { isTaskName } from '../../../src/protocol/index.js';
 import { LazyView } from '../app/lazy-view.js';
 import { hrefOf } from '../app/router.js';
 import { useStore } from '../store/store-context.js';
@@ -81,17 +82,5 @@ function Running({ state }: { readonly state: JobState }) {
 }
 
 function taskWords(task: string): string {
-  switch (task) {
-    case 'text-to-image':
-    case 'text-to-video':
-    case 'image-to-video':
-    case 'video-to-video':
-    case 'transfer':
-    case 'policy':
-    case 'forward-dynamics':
-    case 'inverse-dynamics':
-      return t(`task.${task}`);
-    default:
-      return task;
-  }
+  return isTaskName(task) ? t(`task.${task}`) : task;
 }

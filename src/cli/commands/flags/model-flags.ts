@@ -1,15 +1,26 @@
-// The flags that say how a network's weights are come by and kept: random ones, and eight bits.
+// The flags that say how a network's weights are come by and kept: random ones, eight bits, host memory.
 import { type Command, Option } from 'commander';
 import { type SyntheticName, syntheticNames } from '../../../engine/checkpoint/synthetic-configs.js';
+import { readLora } from '../../../engine/door/read-lora.js';
+import { readOffload } from '../../../engine/door/read-offload.js';
+import { excludableParts, readQuantization } from '../../../engine/door/read-quantization.js';
 import type { LoadOptions } from '../../../engine/index.js';
-import { RequestError } from '../../../protocol/index.js';
 
 /** Values of the flags, as the command-line library hands them over. */
-export interface ModelFlags {
+export interface ModelFlags extends ExclusionFlags {
   readonly synthetic?: SyntheticName;
-  readonly quantization?: 'fp8';
+  readonly loraPath?: string;
+  readonly loraScale?: string;
+  readonly quantization?: string;
+  readonly enableLayerwiseOffload?: boolean;
+  readonly releaseTextTower?: boolean;
+}
+
+/** Values of the flags of what stays out of eight bits. */
+export interface ExclusionFlags {
   readonly quantizationExclude?: string[];
   readonly quantizationWideSteps?: string;
+  readonly keepWide?: boolean;
 }
 
 /** Values of the flags of the autoencoder. */
@@ -30,9 +41,18 @@ export function readDecoderFlags({ vaeUseTiling }: DecoderFlags): Pick<LoadOptio
   return { vaeTiling: vaeUseTiling };
 }
 
-const excludable = ['und', 'gen', 'qkv', 'out', 'gate_up', 'down'] as const;
+/** Adds the flags of what stays out of eight bits. */
+export function addExclusionFlags(command: Command): void {
+  command
+    .option(
+      '--quantization-exclude <part...>',
+      `layers (by number, from 0), towers and projections to leave as they are: ${excludableParts.join(', ')}`,
+    )
+    .option('--quantization-wide-steps <first,last>', 'denoise steps at the start and the end with 16-bit activations')
+    .option('--keep-wide', 'keep 16-bit weights for those steps, instead of making them from eight bits each time');
+}
 
-/** Adds `--synthetic` and the flags of quantisation. */
+/** Adds `--synthetic`, `--lora-path`, `--lora-scale` and the flags of quantisation and of layers that leave the GPU. */
 export function addModelFlags(command: Command): void {
   command
     .addOption(
@@ -40,58 +60,42 @@ export function addModelFlags(command: Command): void {
         syntheticNames,
       ),
     )
-    .addOption(
-      new Option('--quantization <format>', 'keep linear layers in eight bits, on GPUs that can').choices(['fp8']),
-    )
+    .option('--lora-path <path>', "adapter, merged into the transformer's weights as they are read: a file or a folder")
+    .option('--lora-scale <s>', 'its strength; 1, as trained, where absent')
+    .option('--quantization <format>', 'fp8 keeps linear layers in eight bits, on GPUs that can; none where absent');
+  addExclusionFlags(command);
+  command
     .option(
-      '--quantization-exclude <part...>',
-      `layers (by number, from 0), towers and projections to leave as they are: ${excludable.join(', ')}`,
+      '--enable-layerwise-offload',
+      'keep all layers in host memory, which come to the GPU one ahead of their use',
     )
-    .option('--quantization-wide-steps <first,last>', 'denoise steps at the start and the end with 16-bit activations');
+    .option('--release-text-tower', 'keep the layers that read prompts in host memory, and off the GPU in between');
 }
 
-/** Reads the flags. @throws RequestError for a part that is none */
-export function readModelFlags(flags: ModelFlags): Pick<LoadOptions, 'synthetic' | 'quantization'> {
-  const { synthetic, quantization, quantizationExclude = [], quantizationWideSteps } = flags;
-  if (quantization === undefined) {
-    if (quantizationExclude.length > 0 || quantizationWideSteps !== undefined)
-      throw new RequestError(
-        'missing_parameter',
-        'quantization',
-        '--quantization-exclude and --quantization-wide-steps say nothing without --quantization fp8; add it',
-      );
-    return { synthetic };
-  }
-  const parts = quantizationExclude.flatMap((text) => text.split(','));
-  const known = new Set<string>(excludable);
-  const wrong = parts.find((part) => !known.has(part) && !/^\d+$/.test(part));
-  if (wrong !== undefined)
-    throw new RequestError(
-      'invalid_value',
-      'quantization_exclude',
-      `--quantization-exclude ${wrong} is neither a layer's number nor one of ${excludable.join(', ')}`,
-    );
-  const [wideFirstSteps, wideLastSteps] = readWideSteps(quantizationWideSteps);
+/** Reads the flags. @throws RequestError for a part that is none, and for a scale that is none */
+export function readModelFlags(
+  flags: ModelFlags,
+): Pick<LoadOptions, 'synthetic' | 'lora' | 'quantization' | 'offload'> {
+  const { synthetic, quantization, quantizationExclude, quantizationWideSteps, keepWide } = flags;
   return {
     synthetic,
-    quantization: {
+    lora: readLora({ path: flags.loraPath, scale: flags.loraScale }),
+    quantization: readQuantization({
       format: quantization,
-      excludeTowers: (['und', 'gen'] as const).filter((name) => parts.includes(name)),
-      excludeProjections: (['qkv', 'out', 'gate_up', 'down'] as const).filter((name) => parts.includes(name)),
-      excludeLayers: parts.filter((part) => /^\d+$/.test(part)).map(Number),
-      wideFirstSteps,
-      wideLastSteps,
-    },
+      exclude: quantizationExclude,
+      wideSteps: quantizationWideSteps,
+      keepWide,
+    }),
+    offload: readOffload({ layerwise: flags.enableLayerwiseOffload, releaseText: flags.releaseTextTower }),
   };
 }
 
-function readWideSteps(text: string | undefined): readonly [first: number, last: number] {
-  if (text === undefined) return [0, 0];
-  const [, first, last] = /^(\d+),(\d+)$/.exec(text) ?? [];
-  if (first !== undefined && last !== undefined) return [Number(first), Number(last)];
-  throw new RequestError(
-    'invalid_value',
-    'quantization_wide_steps',
-    `--quantization-wide-steps must be two whole numbers, as 1,2, got ${text}`,
-  );
+type Exclusions = Omit<NonNullable<LoadOptions['quantization']>, 'format'>;
+
+/** What stays out of eight bits, where they are the default; undefined for nothing. @throws RequestError for a part that is none */
+export function readExclusions(flags: ExclusionFlags): Exclusions | undefined {
+  const { quantizationExclude: exclude, quantizationWideSteps: wideSteps, keepWide } = flags;
+  if (exclude === undefined && wideSteps === undefined && keepWide === undefined) return undefined;
+  const { format: _, ...exclusions } = readQuantization({ format: 'fp8', exclude, wideSteps, keepWide }) ?? {};
+  return exclusions;
 }

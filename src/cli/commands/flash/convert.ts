@@ -1,5 +1,6 @@
 // `orrery convert`: a transformer's weights from the diffusers layout to the flat one, and back.
 import { type Command, Option } from 'commander';
+import { readLora } from '../../../engine/door/read-lora.js';
 import type { Converted } from '../../../engine/flash/index.js';
 import { formatBytes } from '../../../engine/tools/format-bytes.js';
 import { watchInterrupts } from '../../interrupt.js';
@@ -11,6 +12,8 @@ interface ConvertFlags {
   readonly to?: 'flat' | 'diffusers';
   readonly all?: boolean;
   readonly base?: string;
+  readonly loraPath?: string;
+  readonly loraScale?: string;
   readonly quiet?: boolean;
   readonly json?: boolean;
 }
@@ -19,10 +22,12 @@ const examples = `
 Examples:
   orrery convert ./Cosmos3-Nano -o flat.safetensors
   orrery convert flat.safetensors -o ./transformer --base ./Cosmos3-Nano
+  orrery convert ./Cosmos3-Nano --to diffusers --lora-path style.safetensors -o ./styled
+  orrery generate "A cat." --model ./Cosmos3-Nano --part transformer=./styled
 
 The flat layout is one file with what denoising reads (797 tensors for 36 layers), and with --all everything else. On the
 way back, tensors that a flat file lacks (embeddings, heads) come from --base, or are left out and named. Values are copied
-bit by bit; a conversion that is stopped leaves nothing behind.
+bit by bit, but for matrices that an adapter (--lora-path) is merged into; a conversion that is stopped leaves nothing behind.
 
 Exit codes: 0 done · 1 failed · 2 the flags are wrong · 130 stopped by Ctrl-C.`;
 
@@ -36,6 +41,8 @@ export function addConvertCommand(program: Command): void {
     .addOption(new Option('--to <layout>', 'the other one where absent').choices(['flat', 'diffusers']))
     .option('--all', 'to flat: every tensor, not only what denoising reads')
     .option('--base <checkpoint>', 'to diffusers: a checkpoint that gives what the flat file lacks')
+    .option('--lora-path <path>', 'adapter to merge into the weights that are written: a file or a folder')
+    .option('--lora-scale <s>', 'its strength; 1, as trained, where absent')
     .option('-q, --quiet', 'show nothing but errors')
     .option('--json', 'print the result as one JSON object')
     .option('--debug', 'show stack traces')
@@ -45,7 +52,8 @@ export function addConvertCommand(program: Command): void {
 
 async function convert(checkpoint: string | undefined, flags: ConvertFlags): Promise<void> {
   const { convertCheckpoint } = await import('../../../engine/flash/index.js');
-  const { output, to, all, base, json } = flags;
+  const { output, to, all, base, json, loraPath, loraScale } = flags;
+  const lora = readLora({ path: loraPath, scale: loraScale });
   const isQuiet = flags.quiet === true || json === true;
   using progress = new Progress(isQuiet);
   using interrupts = watchInterrupts(() => {
@@ -57,6 +65,7 @@ async function convert(checkpoint: string | undefined, flags: ConvertFlags): Pro
     to,
     all,
     base,
+    lora,
     signal: interrupts.signal,
     onProgress: ({ bytes, totalBytes }) =>
       progress.show({

@@ -6,9 +6,10 @@ import { watchInterrupts } from '../../interrupt.js';
 import { printLine, printNote } from '../../print.js';
 import { Progress } from '../../progress.js';
 import { addDeviceFlags, type DeviceFlags, readDeviceFlags } from '../flags/device-flags.js';
+import { addExclusionFlags, type ExclusionFlags, readExclusions } from '../flags/model-flags.js';
 import { readNumber } from './read-number.js';
 
-interface DenoiseFlags extends DeviceFlags {
+interface DenoiseFlags extends DeviceFlags, ExclusionFlags {
   readonly checkpoint: string;
   readonly ref: string;
   readonly bf16?: boolean;
@@ -54,6 +55,7 @@ export function addDenoiseCommand(program: Command): void {
     .option('--debug', 'show stack traces')
     .addHelpText('after', examples)
     .action((flags: DenoiseFlags) => denoise(flags));
+  addExclusionFlags(command);
   addDeviceFlags(command);
 }
 
@@ -80,6 +82,7 @@ async function denoise(flags: DenoiseFlags): Promise<void> {
     hardware: device,
     ...deviceOptions,
     useFp8: flags.bf16 === true ? false : flags.fp8,
+    quantization: readExclusions(flags),
     signal,
     onWarning: (message) => {
       warnings.push(message);

@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { RequestError } from '../../../protocol/index.js';
 import { watchInterrupts } from '../../interrupt.js';
 import { printLine, printNote } from '../../print.js';
-import { Progress } from '../../progress.js';
+import { describeDownload, Progress } from '../../progress.js';
 import { addDeviceFlags, type DeviceFlags, readDeviceFlags } from '../flags/device-flags.js';
 import { readNumber, readWhole } from './read-number.js';
 
@@ -79,13 +79,7 @@ async function dump(prompt: string, flags: DumpFlags): Promise<void> {
     ...readDeviceFlags(flags),
     signal: interrupts.signal,
     onStep: ({ step, steps }) => progress.show({ label: 'denoise', done: step, total: steps, detail: '' }),
-    onDownload: ({ bytes, totalBytes }) =>
-      progress.show({
-        label: 'download',
-        done: Math.round(bytes / 2 ** 20),
-        total: Math.round(totalBytes / 2 ** 20),
-        detail: 'MiB',
-      }),
+    onDownload: (state) => progress.show(describeDownload('download', state)),
   });
   progress.clear();
   if (!isQuiet) for (const { message } of warnings) printNote(`warning: ${message}`);

@@ -11,6 +11,8 @@ interface QualityFlags {
   readonly reference?: 'cpu' | 'cuda';
   readonly threads?: string;
   readonly cudaLibraries?: string[];
+  readonly reuse?: boolean;
+  readonly guidanceScale?: string;
   readonly only?: string[];
   readonly prompts?: string;
   readonly size?: string;
@@ -26,6 +28,7 @@ Examples:
   orrery quality --device cuda --reference cuda --json
   orrery quality --device cuda --only bf16 fp8 fp8-skip-3-5-7-hold
   orrery quality --prompts 2 --size 128x128 --num-frames 9
+  orrery quality --reuse --prompts 4
 
 Sixteen prompts are generated in float32 and again in each precision that the device has, with and without skipped steps, from the
 same noise. Frames, final latents and each step's velocity on identical inputs are compared; limits are stated for the
@@ -50,6 +53,8 @@ export function addQualityCommand(program: Command): void {
     )
     .option('--threads <n>', 'threads of the CPU device; all cores where absent')
     .option('--cuda-libraries <folder...>', "folders to look for CUDA's libraries in before all others")
+    .option('--reuse', 'measure step caches and reused guidance instead, against the whole run on the same device')
+    .option('--guidance-scale <g>', 'guidance of the clips with --reuse (3 where absent)')
     .option('--only <variant...>', 'only these variants')
     .option('--prompts <n>', 'the first n of the sixteen prompts')
     .option('--size <WxH>', 'size (320x192 where absent)')
@@ -65,21 +70,41 @@ export function addQualityCommand(program: Command): void {
 async function measure(flags: QualityFlags): Promise<void> {
   const { model, reference, only, size, json } = flags;
   const { describeQuality, openQuality } = await import('../../../engine/index.js');
+  if (flags.reuse === true) return measureReuse(flags);
   const quality = await openQuality({
     model,
     ...readDeviceFlags(flags),
     reference,
     only,
     size,
-    job: {
-      prompts: readWhole('prompts', flags.prompts),
-      frames: readWhole('num-frames', flags.numFrames),
-      steps: readWhole('num-inference-steps', flags.numInferenceSteps),
-      flowShift: readNumber('flow-shift', flags.flowShift),
-    },
+    job: readJob(flags),
     onProgress: json === true ? undefined : printNote,
   });
   if (json === true) printLine(JSON.stringify(quality));
   else for (const line of describeQuality(quality)) printLine(line);
   if (quality.failed > 0) process.exitCode = exitCodes.failed;
+}
+
+async function measureReuse(flags: QualityFlags): Promise<void> {
+  const { model, only, size, json } = flags;
+  const { describeReuse, openReuseQuality } = await import('../../../engine/index.js');
+  const quality = await openReuseQuality({
+    model,
+    ...readDeviceFlags(flags),
+    only,
+    size,
+    job: { ...readJob(flags), guidance: readNumber('guidance-scale', flags.guidanceScale) },
+    onProgress: json === true ? undefined : printNote,
+  });
+  if (json === true) printLine(JSON.stringify(quality));
+  else for (const line of describeReuse(quality)) printLine(line);
+}
+
+function readJob(flags: QualityFlags) {
+  return {
+    prompts: readWhole('prompts', flags.prompts),
+    frames: readWhole('num-frames', flags.numFrames),
+    steps: readWhole('num-inference-steps', flags.numInferenceSteps),
+    flowShift: readNumber('flow-shift', flags.flowShift),
+  };
 }

@@ -1,4 +1,5 @@
 // Launches attention with FP8 operands on Hopper: largest sizes per head, conversion, then `hopper_attention_fp8`.
+import type { Driver } from '../../ffi/driver.js';
 import type { Runtime } from '../../runtime/runtime.js';
 import type { AttentionOperands } from '../products/attention.js';
 import type { KernelSource } from '../sources.js';
@@ -20,47 +21,47 @@ export function servesFp8Attention(r: Runtime, operands: AttentionOperands): boo
   return !causal && isPacked && (segments[0]?.rows ?? 0) > 0 && servesHopperAttention(r, operands);
 }
 
+/** Why attention with heads of a size is never computed in FP8 on a GPU, and what to do; null where it is. */
+export function whyNoFp8Attention(
+  { device: { name, capability }, dtype }: Pick<Runtime, 'device' | 'dtype'>,
+  headDim: number,
+): string | null {
+  const { major, minor } = capability;
+  const needs = `attention in FP8 has a kernel for heads of ${D} in bf16 on compute capability 9.0 alone`;
+  if (major !== 9 || minor !== 0) return `${needs}, and ${name} has ${major}.${minor}; leave it out`;
+  if (headDim !== D) return `${needs}, and the checkpoint's heads have ${headDim}; leave it out`;
+  return dtype === 'bf16' ? null : `${needs}, and networks compute in ${dtype}; leave it out, or compute in bf16`;
+}
+
+/** Where the FP8 operands and the largest sizes of their heads lie. */
+interface Fp8Operands {
+  readonly q: number; // [rows, heads, 128]
+  readonly k: number; // [keyRows, groups, 128]
+  readonly v: number; // [groups, 128, pitch]
+  readonly qMost: number; // [heads]
+  readonly kMost: number; // [groups]
+  readonly vMost: number; // [groups]
+}
+
+/** Numbers of rows and heads, and the keys of a head of values, padded. */
+interface Fp8Sizes {
+  readonly rows: number;
+  readonly heads: number;
+  readonly groups: number;
+  readonly keyRows: number;
+  readonly pitch: number;
+}
+
 export function launchFp8Attention(r: Runtime, operands: AttentionOperands): void {
-  const { out, q, rows, heads, segments, scale } = operands;
-  const groups = segments[0]?.groups ?? 1;
+  const { out, rows, heads, segments, scale } = operands;
   if (rows === 0) return;
+  const groups = segments[0]?.groups ?? 1;
   const keyRows = segments.reduce((sum, segment) => sum + segment.rows, 0);
-  const pitch = Math.ceil(keyRows / valueKeys) * valueKeys;
-  const keys: Heads = { segments, addresses: segments.map(({ k }) => k), heads: groups, rows: keyRows };
-  const values: Heads = { ...keys, addresses: segments.map(({ v }) => v) };
-  const queries: Heads = { segments: [{ rows, length: 0 }], addresses: [q], heads, rows };
+  const sizes: Fp8Sizes = { rows, heads, groups, keyRows, pitch: Math.ceil(keyRows / valueKeys) * valueKeys };
+  const last = segments.at(-1) ?? { rows: 0, length: 0 };
   r.tensors.run(() => {
-    const sizes = r.tensors.make([heads + 2 * groups], 'f32');
-    const [qMost, kMost, vMost] = [0, heads, heads + groups].map((at) => sizes.address + 4 * at) as [
-      number,
-      number,
-      number,
-    ];
-    r.stream.fill(sizes.address, 0, sizes.byteLength);
-    const q8 = r.tensors.make([rows, heads, D], 'u8');
-    const k8 = r.tensors.make([keyRows, groups, D], 'u8');
-    const v8 = r.tensors.make([groups, D, pitch], 'u8');
-    convertRows(r, queries, q8.address, qMost);
-    convertRows(r, keys, k8.address, kMost);
-    convertValues(r, values, v8.address, vMost, pitch);
-    const maps = [
-      encodeTensorMap(r.device.driver, { address: q8.address, size: [D, heads, rows], box: [D, 1, BM], fp8: true }),
-      encodeTensorMap(r.device.driver, { address: k8.address, size: [D, groups, keyRows], box: [D, 1, BN], fp8: true }),
-      encodeTensorMap(r.device.driver, {
-        address: v8.address,
-        size: [pitch, D, groups],
-        box: [valueKeys, D, 1],
-        fp8: true,
-      }),
-    ];
-    const struct = new Uint8Array(Math.ceil((3 * tensorMapBytes + 40) / 64) * 64);
-    for (const [i, map] of maps.entries()) struct.set(map, i * tensorMapBytes);
-    const view = new DataView(struct.buffer, 3 * tensorMapBytes);
-    const length = segments.at(-1)?.length ?? 0;
-    const last = length === 0 ? 0 : (segments.at(-1)?.rows ?? 0);
-    for (const [i, address] of [qMost, kMost, vMost, length].entries()) view.setBigUint64(8 * i, BigInt(address), true);
-    view.setInt32(32, keyRows - last, true);
-    view.setInt32(36, last, true);
+    const converted = convertOperands(r, operands, sizes);
+    const struct = packOperands(r.device.driver, converted, sizes, last);
     r.run(
       attention,
       {},
@@ -74,4 +75,49 @@ export function launchFp8Attention(r: Runtime, operands: AttentionOperands): voi
     );
     return null;
   });
+}
+
+/** Queries, keys and values in FP8, each head by its largest size, in temporaries. */
+function convertOperands(r: Runtime, { q, segments }: AttentionOperands, sizes: Fp8Sizes): Fp8Operands {
+  const { rows, heads, groups, keyRows, pitch } = sizes;
+  const most = r.tensors.make([heads + 2 * groups], 'f32');
+  const operands: Fp8Operands = {
+    qMost: most.address,
+    kMost: most.address + 4 * heads,
+    vMost: most.address + 4 * (heads + groups),
+    q: r.tensors.make([rows, heads, D], 'u8').address,
+    k: r.tensors.make([keyRows, groups, D], 'u8').address,
+    v: r.tensors.make([groups, D, pitch], 'u8').address,
+  };
+  r.stream.fill(most.address, 0, most.byteLength);
+  const queries: Heads = { segments: [{ rows, length: 0 }], addresses: [q], heads, rows };
+  const keys: Heads = { segments, addresses: segments.map(({ k }) => k), heads: groups, rows: keyRows };
+  const values: Heads = { ...keys, addresses: segments.map(({ v }) => v) };
+  convertRows(r, queries, operands.q, operands.qMost);
+  convertRows(r, keys, operands.k, operands.kMost);
+  convertValues(r, values, operands.v, operands.vMost, pitch);
+  return operands;
+}
+
+/** The kernel's `Operands`: tensor maps, largest sizes, the last segment's length and the rows in front of it. */
+function packOperands(
+  driver: Driver,
+  { q, k, v, qMost, kMost, vMost }: Fp8Operands,
+  { rows, heads, groups, keyRows, pitch }: Fp8Sizes,
+  last: { readonly rows: number; readonly length: number },
+): Uint8Array {
+  const maps = [
+    encodeTensorMap(driver, { address: q, size: [D, heads, rows], box: [D, 1, BM], fp8: true }),
+    encodeTensorMap(driver, { address: k, size: [D, groups, keyRows], box: [D, 1, BN], fp8: true }),
+    encodeTensorMap(driver, { address: v, size: [pitch, D, groups], box: [valueKeys, D, 1], fp8: true }),
+  ];
+  const struct = new Uint8Array(Math.ceil((3 * tensorMapBytes + 40) / 64) * 64);
+  for (const [i, map] of maps.entries()) struct.set(map, i * tensorMapBytes);
+  const view = new DataView(struct.buffer, 3 * tensorMapBytes);
+  const padded = last.length === 0 ? 0 : last.rows;
+  for (const [i, address] of [qMost, kMost, vMost, last.length].entries())
+    view.setBigUint64(8 * i, BigInt(address), true);
+  view.setInt32(32, keyRows - padded, true);
+  view.setInt32(36, padded, true);
+  return struct;
 }

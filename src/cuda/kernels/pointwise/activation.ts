@@ -8,7 +8,7 @@ import type { KernelSource } from '../sources.js';
 const activationKernel: KernelSource = { file: 'pointwise/activation', entry: 'activation', signature: 'ppi' };
 
 /** Numbers of the activations in `common.cuh`; 0 is none. */
-export const activationNumbers: Readonly<Record<Activation, number>> = { silu: 1, relu2: 2, gelu: 3 };
+export const activationNumbers: Readonly<Record<Activation, number>> = { silu: 1, relu2: 2, gelu: 3, abs: 4 };
 
 export function activateInto(r: Runtime, to: CudaTensor, x: CudaTensor, kind: Activation): void {
   if (to.count === 0) return;

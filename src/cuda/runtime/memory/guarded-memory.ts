@@ -1,14 +1,9 @@
-// Device memory as tensors take it, and a guarded kind for tests: sentinels around each block, contents that are no number.
+// Device memory for tests: sentinels around each block, contents that are no number.
+import type { BlockMemory } from '../../../backend/index.js';
 import { viewAddress } from '../../../native/index.js';
 import type { Stream } from '../stream.js';
 import type { MemoryPool } from './memory-pool.js';
 import type { PinnedBuffers } from './pinned-buffers.js';
-
-/** Where tensors get their blocks. */
-export interface DeviceMemory {
-  allocate(bytes: number): number;
-  free(address: number): void;
-}
 
 const guardBytes = 512;
 const guardByte = 0xa5;
@@ -21,7 +16,7 @@ interface Guarded {
 }
 
 /** Blocks between sentinels, filled with ones in every bit: NaN in the float dtypes. Every look waits for the device. */
-export class GuardedMemory implements DeviceMemory {
+export class GuardedMemory implements BlockMemory {
   readonly #pool: MemoryPool;
   readonly #stream: Stream;
   readonly #blocks = new Map<number, Guarded>();

@@ -30,7 +30,8 @@ export class HostMemory implements Disposable {
       throw new OutOfMemoryError(
         bytes,
         freemem(),
-        `This process holds ${(this.#held / 2 ** 30).toFixed(2)} GiB of page-locked host memory: leave --enable-layerwise-offload out, or use --quantization fp8.`,
+        `This process holds ${(this.#held / 2 ** 30).toFixed(2)} GiB of page-locked host memory: leave --enable-layerwise-offload out, or use --release-text-tower in its place, or --quantization fp8.`,
+        'host',
       );
     this.#device.check('cuMemHostAlloc', code);
     const address = firstOf(out);

@@ -5,7 +5,7 @@ import { type Stream, StreamEvent } from '../stream.js';
 import type { HostMemory } from './host-memory.js';
 
 /** Uploads go in pieces of at most this many bytes. */
-export const pieceBytes = 32 << 20;
+const pieceBytes = 32 << 20;
 const smallestBytes = 64 << 10;
 /** Buffers beyond this size are not kept. */
 const keptBytes = 64 << 20;

@@ -1,4 +1,5 @@
-// One layout of a transformer's weights from the other. Tensors are streamed, never changed; the result is whole or not there.
+// One layout of a transformer's weights from the other. Tensors are streamed, and changed by an adapter alone; the result is whole
+// or not there.
 
 import { randomUUID } from 'node:crypto';
 import { existsSync, readdirSync, statSync } from 'node:fs';
@@ -8,12 +9,15 @@ import { dtypeBytes, elementCount } from '../../../backend/index.js';
 import { RequestError } from '../../../protocol/index.js';
 import {
   CheckpointError,
+  mergeLora,
   toFlatName,
   type WeightTable,
   type WritableTensor,
   writeSafetensors,
 } from '../../../weights/index.js';
+import { openAdapter } from '../../checkpoint/open-model.js';
 import { type EngineConfig, readConfig } from '../../config.js';
+import { type LoraOptions, readLora } from '../../door/read-lora.js';
 import { findCheckpoint } from './find-checkpoint.js';
 import { type Layout, openTransformer, type TransformerFile } from './open-transformer.js';
 import { neededTensors, readTransformerShape, type TransformerShape, timeEmbedderNames } from './transformer-shape.js';
@@ -27,6 +31,8 @@ export interface ConvertOptions {
   readonly all?: boolean | undefined;
   /** To diffusers: a checkpoint that gives what a flat file lacks. */
   readonly base?: string | undefined;
+  /** An adapter to merge into the weights that are written. */
+  readonly lora?: LoraOptions | undefined;
   readonly signal?: AbortSignal | undefined;
   readonly onProgress?: ((done: { readonly bytes: number; readonly totalBytes: number }) => void) | undefined;
   /** Settings to use instead of the environment's. */
@@ -53,12 +59,22 @@ export interface Converted {
 /**
  * Converts a transformer: a checkpoint folder, the transformer's own folder, or a file.
  * @param source where absent, the checkpoint that the environment names, else the package's own
- * @throws RequestError for an output that does not fit; IncompleteFileError where the source lacks what denoising needs;
+ * @throws RequestError for an output or an adapter that does not fit; IncompleteFileError where the source lacks what denoising needs;
  *   CheckpointError; the signal's reason when stopped
  */
 export async function convertCheckpoint(source: string | undefined, options: ConvertOptions): Promise<Converted> {
   const environment = options.environment ?? readConfig();
-  using file = openTransformer(await findCheckpoint(source, environment, options.signal));
+  const lora = options.lora && readLora(options.lora);
+  using opened = openTransformer(await findCheckpoint(source, environment, options.signal));
+  if (lora === undefined) return await convert(opened, options);
+  using merged = openAdapter(lora.path, (adapter) => ({
+    table: mergeLora(opened.table, adapter, lora.scale),
+    [Symbol.dispose]: () => adapter[Symbol.dispose](),
+  }));
+  return await convert({ ...opened, table: merged.table }, options);
+}
+
+async function convert(file: TransformerFile, options: ConvertOptions): Promise<Converted> {
   const shape = readTransformerShape(file);
   const to = options.to ?? (file.layout === 'flat' ? 'diffusers' : 'flat');
   const output = resolve(options.output);

@@ -234,3 +234,27 @@ test('places foretell the end: what runs, what is ahead, and the job itself', as
   await follower.stop();
   expect(follower.events.at(-1)).toMatchObject({ type: 'place', place: 1, secondsLeft: 5 + 30 });
 });
+
+test('whoever comes back after a restart hears of the jobs that have ended since', async () => {
+  const end = async (id: string) => {
+    await queue.enqueue(newJob(id));
+    await queue.complete((await claim()).lease, done);
+    await new Promise((resolve) => setTimeout(resolve, 3));
+  };
+  await end('long ago');
+  openHub({ now: Date.now });
+  const before = follow({ owner: 'a' });
+  await queue.enqueue(newJob('x'));
+  await settle();
+  const since = before.events.at(-1)?.id ?? 0;
+  await before.stop();
+  await queue.complete((await claim()).lease, done);
+  await end('y');
+  await queue.enqueue(newJob('z'));
+  await queue.enqueue({ ...newJob('foreign'), owner: 'b' });
+  openHub({ now: Date.now });
+  const after = follow({ owner: 'a' }, { since });
+  await settle();
+  await after.stop();
+  expect(after.words()).toEqual(['x completed', 'y completed', 'z queued', 'z #2']);
+});

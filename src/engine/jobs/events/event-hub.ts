@@ -91,25 +91,27 @@ export class EventHub implements JobEvents, Disposable {
     try {
       const isReplayable = since !== undefined && since >= this.#completeAfter && since <= this.#lastId;
       let told = this.#lastId;
-      const snapshot = async () => {
+      let given = this.#lastId;
+      const snapshot = async (after: number | undefined) => {
         // What is on its way is part of the snapshot, not news.
         await this.#changes;
         await this.#tellPlaces();
         told = this.#lastId;
-        return this.#snapshot(topic);
+        return this.#snapshot(topic, after);
       };
       // Nobody may have looked while nobody followed.
       if (isReplayable) this.#lookAtPlaces();
-      let next: readonly JobEvent[] = isReplayable ? this.#replay(topic, since) : await snapshot();
+      let next: readonly JobEvent[] = isReplayable ? this.#replay(topic, since) : await snapshot(since);
       while (!signal?.aborted) {
         for (const event of next) {
           yield event;
+          given = event.id;
           if (topic !== 'all' && 'jobId' in topic && isLast(event)) return;
           if (signal?.aborted) return;
         }
         const taken = await feed.take();
         if (taken === 'ended') return;
-        next = taken === 'overrun' ? await snapshot() : taken.filter(({ id }) => id > told);
+        next = taken === 'overrun' ? await snapshot(given) : taken.filter(({ id }) => id > told);
       }
     } finally {
       this.#feeds.delete(feed);
@@ -150,11 +152,14 @@ export class EventHub implements JobEvents, Disposable {
     return [...missed, ...previews].sort((a, b) => a.id - b.id);
   }
 
-  /** The present state of the topic's jobs, as events that carry the number of the last one. */
-  async #snapshot(topic: EventTopic): Promise<readonly JobEvent[]> {
+  /**
+   * The present state of the topic's jobs, as events that carry the number of the last one: of those that wait or run, and of
+   * those whose end somebody who knows the events up to `after` may have missed.
+   */
+  async #snapshot(topic: EventTopic, after: number | undefined): Promise<readonly JobEvent[]> {
     const id = this.#lastId;
     const at = this.#options.now();
-    const [jobs, places] = [await this.#jobsOf(topic), await this.#queue.places()];
+    const [jobs, places] = [await this.#jobsOf(topic, after), await this.#queue.places()];
     const left = this.#waits(places);
     return jobs.flatMap((job): JobEvent[] => {
       const fields = { id, at, jobId: job.id, owner: job.owner };
@@ -170,7 +175,7 @@ export class EventHub implements JobEvents, Disposable {
     });
   }
 
-  async #jobsOf(topic: EventTopic): Promise<readonly JobRecord[]> {
+  async #jobsOf(topic: EventTopic, after: number | undefined): Promise<readonly JobRecord[]> {
     if (topic !== 'all' && 'jobId' in topic) {
       const job = await this.#queue.get(topic.jobId);
       return job ? [job] : [];
@@ -179,7 +184,10 @@ export class EventHub implements JobEvents, Disposable {
     const query = { owner, limit: 1000, order: 'asc' } as const;
     const running = await this.#queue.list({ ...query, status: 'in_progress' });
     const queued = await this.#queue.list({ ...query, status: 'queued' });
-    return [...running.jobs, ...queued.jobs];
+    if (after === undefined) return [...running.jobs, ...queued.jobs];
+    // A number is never ahead of the clock: what ended after its event ended after that time.
+    const ended = await this.#queue.list({ ...query, order: 'desc', endedFrom: Math.floor(after / 1000) });
+    return [...ended.jobs.toReversed(), ...running.jobs, ...queued.jobs];
   }
 
   // Changes are told in the order in which they were made, each with the record as it was read then.

@@ -34,7 +34,7 @@ export function listJobs(database: JobDatabase, query: ListQuery): JobPage {
 }
 
 function conditionsOf(query: ListQuery): readonly Condition[] {
-  const { owner, kind, status, statuses, tasks, words, createdFrom, createdBefore } = query;
+  const { owner, kind, status, statuses, tasks, words, createdFrom, createdBefore, endedFrom } = query;
   return [
     ...given(owner, (value) => ({ sql: 'owner = :owner', values: { owner: value } })),
     ...given(kind, (value) => ({ sql: 'kind = :kind', values: { kind: value } })),
@@ -52,6 +52,7 @@ function conditionsOf(query: ListQuery): readonly Condition[] {
       values: { words: JSON.stringify(value.map((word) => word.toLowerCase())) },
     })),
     ...given(createdFrom, (value) => ({ sql: 'created_at >= :createdFrom', values: { createdFrom: value } })),
+    ...given(endedFrom, (value) => ({ sql: 'completed_at >= :endedFrom', values: { endedFrom: value } })),
     ...given(createdBefore, (value) => ({ sql: 'created_at < :createdBefore', values: { createdBefore: value } })),
   ];
 }

@@ -114,16 +114,27 @@ describe('accepting', () => {
 });
 
 describe('the order of jobs', () => {
-  test('is priority, then owners in turn, then age', async () => {
+  test('is what is urgent, then owners in turn, each with its most important job, then age', async () => {
     const queue = openQueue();
     for (const id of ['a1', 'a2', 'a3']) await queue.enqueue(newJob(id));
+    await queue.enqueue(newJob('high', { priority: 9 }));
+    await queue.enqueue(newJob('b low', { owner: 'b', priority: -1 }));
     await queue.enqueue(newJob('b1', { owner: 'b' }));
-    await queue.enqueue(newJob('low', { owner: 'b', priority: -1 }));
-    await queue.enqueue(newJob('high', { priority: 5 }));
-    const foretold = (await queue.places()).map(({ jobId }) => jobId);
-    expect(foretold).toEqual(['high', 'a1', 'b1', 'a2', 'a3', 'low']);
-    // `a` has just been served with `high`, so `b` is first among the others.
-    expect(await claimAll(queue)).toEqual(['high', 'b1', 'a1', 'a2', 'a3', 'low']);
+    await queue.enqueue(newJob('urgent', { owner: 'c', priority: 10 }));
+    const order = ['urgent', 'high', 'b1', 'a1', 'b low', 'a2', 'a3'];
+    expect((await queue.places()).map(({ jobId }) => jobId)).toEqual(order);
+    expect(await claimAll(queue)).toEqual(order);
+  });
+
+  test('a full queue still has its share for an owner who has less than that', async () => {
+    const queue = openQueue({ limit: 4 });
+    for (const id of ['a1', 'a2', 'a3', 'a4']) await queue.enqueue(newJob(id));
+    await expect(queue.enqueue(newJob('a5'))).rejects.toThrow(QueueFullError);
+    for (const id of ['b1', 'b2']) await queue.enqueue(newJob(id, { owner: 'b' }));
+    await expect(queue.enqueue(newJob('b3', { owner: 'b' }))).rejects.toThrow(QueueFullError);
+    await queue.enqueue(newJob('c1', { owner: 'c' }));
+    await expect(queue.enqueue(newJob('c2', { owner: 'c' }))).rejects.toThrow(QueueFullError);
+    await expect(queue.enqueue(newJob('a5'))).rejects.toThrow(QueueFullError);
   });
 
   test('one owner with many jobs does not keep another waiting', async () => {

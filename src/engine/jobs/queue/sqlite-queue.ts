@@ -41,13 +41,16 @@ export interface QueueOptions {
   readonly now?: (() => number) | undefined;
 }
 
-// Owners take turns within a priority; a job that has already run once does not queue up again.
+/** From this priority on a job goes before those of all owners: something moves while it waits. */
+const urgent = 10;
+
+// Owners take turns, each with its own most important job; one that has already run once does not queue up again.
 const order = `
-  w.priority DESC, (w.attempts > 0) DESC, w.turn, coalesce(r.running, 0), coalesce(o.served, 0), w.seq`;
+  (w.priority >= ${urgent}) DESC, (w.attempts > 0) DESC, w.turn, coalesce(r.running, 0), coalesce(o.served, 0), w.seq`;
 const waiting = `
   FROM (
     SELECT seq, id, owner, priority, attempts, shape,
-      row_number() OVER (PARTITION BY priority, owner ORDER BY seq) AS turn
+      row_number() OVER (PARTITION BY priority >= ${urgent}, owner ORDER BY priority DESC, seq) AS turn
     FROM jobs INDEXED BY jobs_waiting WHERE status = 'queued'
   ) AS w
   LEFT JOIN owners AS o ON o.owner = w.owner
@@ -77,9 +80,7 @@ export class SqliteQueue implements JobQueue {
         if (known.request_hash !== hash) throw new IdempotencyConflictError(job.idempotencyKey ?? '', known.id);
         return { record: toRecord(this.#database, known), created: false };
       }
-      const { limit } = this.#options;
-      const [waits] = this.#database.all<{ n: number }>(`SELECT count(*) AS n FROM jobs WHERE status = 'queued'`);
-      if ((waits?.n ?? 0) >= limit) throw new QueueFullError(limit, retryAfterSeconds(this.#database));
+      this.#checkRoom(job.owner);
       const id = job.id ?? `job_${randomUUID().replaceAll('-', '')}`;
       const lifetimeSeconds = this.#lifetimeSeconds;
       insertJob(this.#database, job, { id, hash, now: this.#now(), lifetimeSeconds });
@@ -295,6 +296,19 @@ export class SqliteQueue implements JobQueue {
   #updateLeased({ jobId, epoch }: Lease, set: string, values: Readonly<Record<string, string | number>>): boolean {
     const sql = `UPDATE jobs SET ${set} WHERE id = :jobId AND epoch = :epoch AND status = 'in_progress'`;
     return this.#database.transact(() => this.#database.run(sql, { jobId, epoch, ...values }) === 1);
+  }
+
+  /** An owner may fill the queue, but not keep others from their share of it. @throws QueueFullError */
+  #checkRoom(owner: string): void {
+    const { limit } = this.#options;
+    const waits = this.#database.get<{ n: number; own: number; owners: number }>(
+      `SELECT count(*) AS n, count(*) FILTER (WHERE owner = :owner) AS own, count(DISTINCT owner) AS owners
+       FROM jobs WHERE status = 'queued'`,
+      { owner },
+    );
+    const { n, own, owners } = waits ?? { n: 0, own: 0, owners: 0 };
+    const share = limit / (owners + (own === 0 ? 1 : 0));
+    if (n >= limit && own + 1 > share) throw new QueueFullError(limit, retryAfterSeconds(this.#database));
   }
 
   #findByKey({ owner, idempotencyKey }: NewJob): JobRow | undefined {

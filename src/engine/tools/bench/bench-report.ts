@@ -1,5 +1,5 @@
 // What measuring a job gives.
-import type { Quantization } from '../../../models/cosmos3-transformer/index.js';
+import type { Quantization, Tower } from '../../../models/cosmos3-transformer/index.js';
 import type { RunTimes, StepTimes } from './run-job.js';
 import type { OpTimes } from './timed-backend.js';
 
@@ -9,6 +9,8 @@ export interface PipelineBench {
   readonly libraries: string;
   readonly model: string;
   readonly quantization: Quantization | null;
+  /** Towers whose layers lay in the host's memory between uses. */
+  readonly offload: readonly Tower[];
   readonly job: {
     readonly task: string;
     readonly width: number;

@@ -1,13 +1,16 @@
 // A measured job as a short table for people.
 
+import { describeOffload } from '../../checkpoint/describe-options.js';
 import type { PipelineBench } from './bench-report.js';
 import type { RunTimes } from './run-job.js';
 import { type OpTimes, opKinds } from './timed-backend.js';
 
 /** The lines of the table. */
 export function describeBench(bench: PipelineBench): readonly string[] {
-  const { job, step, floor, rates, ops, memory, kernels, quantization } = bench;
-  const format = quantization === null ? '' : `, ${quantization.format}`;
+  const { job, step, floor, rates, ops, memory, kernels, quantization, offload } = bench;
+  const format = [...(quantization === null ? [] : [quantization.format]), ...describeOffload(offload)]
+    .map((text) => `, ${text}`)
+    .join('');
   return [
     `${bench.device}, ${bench.libraries}`,
     `${bench.model}${format}: ${job.task}, ${job.width}x${job.height}, ${job.frames} frames, ${job.steps} steps, ` +

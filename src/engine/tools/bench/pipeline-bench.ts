@@ -1,13 +1,14 @@
 // `orrery bench --task …`: where the time of one job goes on a device, part by part, cold and warm, beside what the device could do.
 
-import type { Quantization } from '../../../models/cosmos3-transformer/index.js';
+import type { Quantization, Tower } from '../../../models/cosmos3-transformer/index.js';
 import { decodeFlops } from '../../../models/wan-vae/index.js';
 import { branchNames, branchWeights } from '../../../pipeline/denoise/guidance.js';
 import { makeSchedule } from '../../../pipeline/denoise/schedule.js';
 import { estimateCost, layerFlops } from '../../../pipeline/plan/cost.js';
 import { plan as makePlan } from '../../../pipeline/plan.js';
 import type { Plan } from '../../../pipeline/plan-types.js';
-import { readCostConfig } from '../../checkpoint/cost-config.js';
+import { checkDeviceOptions } from '../../checkpoint/check-options.js';
+import { memoryUse, readCostConfig } from '../../checkpoint/cost-config.js';
 import { loadNetworks } from '../../checkpoint/load-networks.js';
 import { type ModelOptions, type OpenedModel, openModel } from '../../checkpoint/open-model.js';
 import { type EngineConfig, readConfig } from '../../config.js';
@@ -19,10 +20,12 @@ import {
   checkSynthetic,
   chooseDevice,
   type DeviceDtype,
+  type DeviceName,
   type GpuChoices,
   type OpenedDevice,
   openDevice,
 } from '../../loader.js';
+import { openCaches } from '../../run/open-caches.js';
 import type { PipelineBench } from './bench-report.js';
 import { decodeFloor, type PassSizes, stepFloor, stepWork } from './floors.js';
 import {
@@ -44,6 +47,8 @@ export interface PipelineBenchOptions extends ModelOptions {
   readonly threads?: number | undefined;
   readonly cudaLibraries?: readonly string[] | undefined;
   readonly quantization?: Quantization | undefined;
+  /** Towers whose layers lie in the host's memory between uses. */
+  readonly offload?: readonly Tower[] | undefined;
   readonly gpu?: GpuChoices | undefined;
   /** The prompt's tokens, repeated or cut to so many; as they are where absent. */
   readonly textTokens?: number | undefined;
@@ -75,11 +80,12 @@ export async function benchPipeline(
     const { blas, kernelCache } = config;
     const name = chooseDevice(options.device ?? config.device, libraryRoots);
     checkSynthetic(options.synthetic, name);
+    checkDeviceOptions(name, options);
     const [device, openSeconds] = await timed(() =>
       openDevice(name, { threads, blas, dtype, libraryRoots, kernelCache, gpu: options.gpu }),
     );
     try {
-      return await benchOn(device, { options, model, plan, inputs, phase, openSeconds });
+      return await benchOn(device, { options, model, plan, inputs, phase, name, openSeconds });
     } finally {
       await device.backend[Symbol.asyncDispose]();
     }
@@ -108,27 +114,30 @@ function planJob(
 interface BenchContext extends Job {
   readonly options: PipelineBenchOptions;
   readonly model: OpenedModel;
+  readonly name: DeviceName;
   readonly openSeconds: number;
 }
 
 async function benchOn(device: OpenedDevice, context: BenchContext): Promise<PipelineBench> {
   const { options, model, plan, phase, openSeconds } = context;
-  const { runs = 3, quantization = null, onProgress } = options;
+  const { runs = 3, quantization = null, offload = [], onProgress } = options;
   const { backend, cuda } = device;
   onProgress?.('loading');
   const [{ networks }, loadSeconds] = await timed(async () => {
-    const loaded = loadNetworks(model.checkpoint, backend, { cuda, quantization });
+    const loaded = loadNetworks(model.checkpoint, backend, { cuda, quantization, offload });
     await backend.synchronize();
     return loaded;
   });
   cuda?.resetPeaks();
   const replays = new ReplayTimer(backend, cuda);
   const opTimer = new OpTimer(backend, cuda);
+  // Texts are run each time, since their time is measured.
+  using caches = openCaches(context.name, { textBytes: 0 }, []);
   const times: RunTimes[] = [];
   const steps: ReplayTimes[] = [];
   for (let run = 0; run < runs; run++) {
     onProgress?.(run === 0 ? 'cold run' : `warm run ${run} of ${runs - 1}`);
-    times.push(await runOnce({ ...networks, backend: replays.backend }, context));
+    times.push(await runOnce({ ...networks, backend: replays.backend }, context, caches));
     await backend.synchronize();
     steps.push(replays.take());
   }
@@ -140,8 +149,7 @@ async function benchOn(device: OpenedDevice, context: BenchContext): Promise<Pip
   const [cold, ...warmRuns] = times as [RunTimes, ...RunTimes[]];
   const warm = medianTimes(warmRuns.length > 0 ? warmRuns : [cold]);
   const { activationDtype: dtype } = backend;
-  const isQuantized = quantization !== null;
-  const cost = readCostConfig(model.checkpoint, cuda ? { kind: 'gpu', dtype, isQuantized } : { kind: 'cpu' });
+  const cost = readCostConfig(model.checkpoint, memoryUse(context.name, { ...options, dtype }));
   const estimate = estimateCost(plan, cost);
   const texts = branchTexts(plan);
   const sizes: PassSizes = { layers: cost.layers, ...layerFlops(cost), rows: estimate.tokens.vision, texts };
@@ -158,6 +166,7 @@ async function benchOn(device: OpenedDevice, context: BenchContext): Promise<Pip
     libraries: device.blas,
     model: model.facts.id,
     quantization,
+    offload,
     job: {
       task: plan.task,
       width,

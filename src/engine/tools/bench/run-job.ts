@@ -6,6 +6,7 @@ import { generate } from '../../../pipeline/generate.js';
 import type { PlanInputs } from '../../../pipeline/inputs.js';
 import type { Networks } from '../../../pipeline/networks.js';
 import type { Plan } from '../../../pipeline/plan-types.js';
+import type { RunCaches } from '../../../pipeline/run-caches.js';
 import type { OpTimer, OpTimes, ReplayTimes } from './timed-backend.js';
 
 export const benchPhases = ['all', 'denoise', 'decode'] as const;
@@ -21,7 +22,7 @@ export interface Job {
 /** Seconds of the parts of one run. */
 export interface RunTimes {
   readonly text: number;
-  /** Noise, tables and, in a cold run, capturing the step. */
+  /** Noise, tables and, in a cold run or one too large to keep, recording the step. */
   readonly prepare: number;
   readonly denoise: number;
   readonly decode: number;
@@ -37,8 +38,8 @@ export interface StepTimes {
   readonly idleMs: number;
 }
 
-/** One run of the job; every part waits for the device. */
-export async function runOnce(networks: Networks, { plan, inputs, phase }: Job): Promise<RunTimes> {
+/** One run of the job; every part waits for the device. `caches` keeps what a server would between two jobs. */
+export async function runOnce(networks: Networks, { plan, inputs, phase }: Job, caches: RunCaches): Promise<RunTimes> {
   const { backend } = networks;
   const start = performance.now();
   if (phase === 'decode') {
@@ -46,7 +47,7 @@ export async function runOnce(networks: Networks, { plan, inputs, phase }: Job):
     return { text: 0, prepare: 0, denoise: 0, decode, total: decode };
   }
   const marks: { readonly name: string; readonly at: number }[] = [];
-  const options = { skipFrames: phase === 'denoise' };
+  const options = { skipFrames: phase === 'denoise', caches };
   for await (const event of generate(plan, networks, inputs, options)) {
     if (event.type === 'step') marks.push({ name: 'step', at: performance.now() });
     if (event.type !== 'phase') continue;

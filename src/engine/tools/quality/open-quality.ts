@@ -1,11 +1,13 @@
 // The quality command's way in: opens the checkpoint, and says which devices make the reference and the variants.
 import { RequestError } from '../../../protocol/index.js';
+import { loadNetworks } from '../../checkpoint/load-networks.js';
 import { type ModelOptions, openModel } from '../../checkpoint/open-model.js';
 import { type EngineConfig, readConfig } from '../../config.js';
 import { readSize } from '../../door/read-values.js';
 import { chooseDevice, type DeviceDtype, type DeviceName, openDevice } from '../../loader.js';
 import { measureQuality } from './measure-quality.js';
 import { type Quality, type QualityDevices, type QualityJob, standardJob } from './quality.js';
+import { measureReuse, type ReuseJob, type ReuseQuality } from './reuse/measure-reuse.js';
 
 /** What makes the float32 reference. */
 export const qualityReferences = ['cpu', 'cuda'] as const;
@@ -62,6 +64,38 @@ export async function openQuality(options: QualityOptions, config: EngineConfig 
   }
 }
 
-function definedOf(job: NonNullable<QualityOptions['job']>): Partial<QualityJob> {
+function definedOf<Job extends object>(job: Job): { [Key in keyof Job]: Exclude<Job[Key], undefined> };
+function definedOf(job: object): object {
   return Object.fromEntries(Object.entries(job).filter(([, value]) => value !== undefined));
+}
+
+/** Steps and guidance of the published networks' clips. */
+const reuseDefaults: Pick<ReuseJob, 'prompts' | 'steps' | 'guidance'> = { prompts: 8, steps: 35, guidance: 3 };
+
+export interface ReuseQualityOptions extends Omit<QualityOptions, 'reference' | 'job'> {
+  readonly dtype?: DeviceDtype | undefined;
+  readonly job?: { readonly [key in keyof ReuseJob]?: ReuseJob[key] | undefined } | undefined;
+}
+
+/**
+ * Measures what step caches and reused guidance cost in quality, against the whole run on the same device.
+ * @throws what opening and planning throw
+ */
+export async function openReuseQuality(
+  options: ReuseQualityOptions,
+  config: EngineConfig = readConfig(),
+): Promise<ReuseQuality> {
+  const libraryRoots = [...(options.cudaLibraries ?? []), ...config.libraryRoots];
+  const name = chooseDevice(options.device ?? config.device, libraryRoots);
+  const { threads = config.threads, dtype, only, onProgress } = options;
+  const { blas, kernelCache } = config;
+  const { checkpoint: opened, facts } = await openModel(options, config);
+  using checkpoint = opened;
+  const device = await openDevice(name, { threads, blas, libraryRoots, kernelCache, dtype });
+  await using _backend = device.backend;
+  const { networks } = loadNetworks(checkpoint, device.backend, { cuda: device.cuda });
+  const size = options.size === undefined ? {} : readSize(options.size);
+  const job: ReuseJob = { ...standardJob, ...reuseDefaults, ...size, ...definedOf(options.job ?? {}) };
+  const rows = await measureReuse({ facts, networks, job, only, onProgress });
+  return { model: facts.id, job, device: device.name, rows };
 }

@@ -49,6 +49,8 @@ export class DeviceSlot {
       device: this.#setup.device,
       name: this.#opened?.name ?? null,
       memoryBytes: this.#opened?.memoryBytes ?? null,
+      freeBytes: this.#opened?.freeBytes ?? null,
+      servesFp8: this.#opened?.servesFp8 ?? false,
       status: this.#status,
       pid: this.#worker?.pid ?? null,
       jobId: this.#run?.jobId ?? null,
@@ -156,6 +158,7 @@ export class DeviceSlot {
         if (this.#worker !== worker) return;
         this.#status = 'idle';
         this.#opened = message.device ?? null;
+        this.#supervision.log.info({ device: this.#setup.device, ...message.device }, 'worker is ready');
         this.#wasReady = true;
         this.#settleReady.resolve();
         this.wake();

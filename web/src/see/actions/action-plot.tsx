@@ -29,7 +29,9 @@ export function ActionPlot({ title, rows, columns, playback, isSwitch = false }:
   );
   const surface = useRef<SVGSVGElement>(null);
   const seek = (event: PointerEvent) => {
-    if (event.type !== 'pointerdown' && event.buttons === 0) return;
+    // A mouse leads by pointing alone, unless the clip is playing; a finger by touching.
+    const isPointing = event.type === 'pointermove' && event.buttons === 0;
+    if (isPointing && (event.pointerType !== 'mouse' || playback.isPlaying.value)) return;
     const left = surface.current?.getBoundingClientRect().left ?? 0;
     const part = (event.clientX - left - margin.left) / Math.max(1, width - margin.left - margin.right);
     const row = Math.max(0, Math.min(rows.length - 1, Math.round(part * (rows.length - 1))));

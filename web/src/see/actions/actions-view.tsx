@@ -2,7 +2,9 @@
 import { useMemo } from 'preact/hooks';
 import type { Job } from '../../../../src/protocol/index.js';
 import { t } from '../../texts/t.js';
-import { Button } from '../../ui/index.js';
+import { Button, Frame } from '../../ui/index.js';
+import type { Media } from '../media-of.js';
+import { ClipVideo } from '../player/clip-video.js';
 import type { Playback } from '../player/playback.js';
 import { isNamed } from '../request/repeat-form.js';
 import { saveFile } from '../save-file.js';
@@ -18,10 +20,12 @@ export interface ActionsViewProps {
   readonly job: Job;
   readonly action: Action;
   readonly playback: Playback;
+  /** The clip that the actions go with; null where there is none. */
+  readonly media: Media | null;
 }
 
 /** Plots of all columns, a path for each arm whose rows have one. */
-export function ActionsView({ job, action, playback }: ActionsViewProps) {
+export function ActionsView({ job, action, playback, media }: ActionsViewProps) {
   const rows = action.data;
   const words = rowWordsOf(job.request);
   const layout = useMemo(() => layoutOf(rows[0]?.length ?? 0, words), [rows, words]);
@@ -42,12 +46,14 @@ export function ActionsView({ job, action, playback }: ActionsViewProps) {
         <h2 id="see-actions">{t('see.actions')}</h2>
         <span class="muted small">{t('see.actionRows', { count: rows.length, numbers: rows[0]?.length ?? 0 })}</span>
         <span class="push" />
-        <Button icon="download" onClick={() => saveFile(`${job.id}.csv`, 'text/csv', csv())}>
+        <Button icon="download" onClick={() => saveFile(new File([csv()], `${job.id}.csv`, { type: 'text/csv' }))}>
           {t('see.csv')}
         </Button>
         <Button
           icon="download"
-          onClick={() => saveFile(`${job.id}.json`, 'application/json', `${JSON.stringify(action, null, 2)}\n`)}
+          onClick={() =>
+            saveFile(new File([`${JSON.stringify(action, null, 2)}\n`], `${job.id}.json`, { type: 'application/json' }))
+          }
         >
           {t('see.json')}
         </Button>
@@ -73,6 +79,23 @@ export function ActionsView({ job, action, playback }: ActionsViewProps) {
             playback={playback}
           />
         ))}
+        {media?.kind === 'clip' && (
+          <figure class="see-plot see-here-frame">
+            <figcaption>
+              <h3>{t('see.frameHere')}</h3>
+            </figcaption>
+            <Frame width={media.width} height={media.height}>
+              <ClipVideo
+                playback={playback}
+                partKey="here"
+                url={media.url}
+                clip={media.clip}
+                label={t('see.frameHere')}
+                isByFrame
+              />
+            </Frame>
+          </figure>
+        )}
       </div>
     </section>
   );

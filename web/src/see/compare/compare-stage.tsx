@@ -3,7 +3,7 @@ import { type Signal, useSignal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import type { Job } from '../../../../src/protocol/index.js';
 import { t } from '../../texts/t.js';
-import { Frame, Range, Segmented } from '../../ui/index.js';
+import { Frame, Segmented } from '../../ui/index.js';
 import type { Media } from '../media-of.js';
 import { MediaBox } from '../player/media-box.js';
 import type { Playback } from '../player/playback.js';
@@ -11,6 +11,8 @@ import { Transport } from '../player/transport.js';
 import { usePlayerKeys, wantsStillness } from '../player/use-playback.js';
 import { wholeView, type ZoomView } from '../player/zoom.js';
 import { ZoomButtons } from '../player/zoom-picture.js';
+import { useFullscreen } from '../use-fullscreen.js';
+import { WipeFrame } from './wipe-frame.js';
 
 /** One of the two. */
 export interface Side {
@@ -38,8 +40,9 @@ export function CompareStage({ sides, playback, onBroken }: CompareStageProps) {
     if (isClip && withSound.length === 0 && !wantsStillness()) playback.play();
   }, [playback, isClip, withSound.length]);
   const parts = { sides, playback, zoom, onBroken };
+  const screen = useFullscreen();
   return (
-    <div class="stack">
+    <div ref={screen.ref} class="stack see-screen">
       <div class="row see-modes">
         <Segmented<Mode>
           label={t('see.compareMode')}
@@ -54,7 +57,11 @@ export function CompareStage({ sides, playback, onBroken }: CompareStageProps) {
         {withSound.length === 2 && <SoundChoice playback={playback} />}
       </div>
       {mode === 'beside' ? <Beside {...parts} /> : <Wipe {...parts} />}
-      {isClip ? <Transport playback={playback} hasSound={withSound.length > 0} /> : <ZoomButtons view={zoom} />}
+      {isClip ? (
+        <Transport playback={playback} hasSound={withSound.length > 0} screen={screen} />
+      ) : (
+        <ZoomButtons view={zoom} />
+      )}
     </div>
   );
 }
@@ -80,38 +87,15 @@ function Beside({ sides, ...parts }: Parts) {
 
 function Wipe({ sides, ...parts }: Parts) {
   const [first, second] = sides;
-  const [percent, setPercent] = useState(50);
-  const drag = (event: PointerEvent & { readonly currentTarget: HTMLElement }) => {
-    // Pictures that are looked at closely are moved by dragging; the slider moves the line then.
-    const isHover = event.type !== 'pointerdown' && event.buttons === 0;
-    if (isHover || parts.zoom.value.scale > 1) return;
-    const { left, width } = event.currentTarget.getBoundingClientRect();
-    setPercent(Math.max(0, Math.min(100, ((event.clientX - left) / Math.max(1, width)) * 100)));
-  };
   return (
-    <div class="stack-tight see-wipe-box">
-      <Frame width={first.media.width} height={first.media.height}>
-        <div class="see-wipe" onPointerDown={drag} onPointerMove={drag}>
-          <div class="see-layer">
-            <SideMedia side={first} {...parts} />
-          </div>
-          <div class="see-layer" style={{ clipPath: `inset(0 0 0 ${percent}%)` }}>
-            <SideMedia side={second} {...parts} />
-          </div>
-          <div class="see-wipe-line" style={{ insetInlineStart: `${percent}%` }} aria-hidden="true" />
-        </div>
-      </Frame>
-      <Range
-        label={t('see.wipeLine')}
-        value={Math.round(percent)}
-        min={0}
-        max={100}
-        step={1}
-        valueText={t('see.wipeAt', { percent: Math.round(percent) })}
-        onInput={setPercent}
-      />
-      <p class="muted small">{t('see.wipeSides')}</p>
-    </div>
+    <WipeFrame
+      width={first.media.width}
+      height={first.media.height}
+      zoom={parts.zoom}
+      under={<SideMedia side={first} {...parts} />}
+      over={<SideMedia side={second} {...parts} />}
+      words={t('see.wipeSides')}
+    />
   );
 }
 

@@ -32,6 +32,8 @@ export interface Playback {
   readonly heard: Signal<string>;
   /** Takes a video in. Returns how to let it go. */
   attach(part: Part): () => void;
+  /** The video of a part; undefined where it does not take part. */
+  videoOf(key: string): PlayedVideo | undefined;
   play(): void;
   pause(): void;
   seekFrame(frame: number): void;
@@ -165,6 +167,7 @@ export function createPlayback(first: Clip, heardFirst = ''): Playback {
         parts.value = parts.value.filter((other) => other !== part);
       };
     },
+    videoOf: (key) => parts.value.find((part) => part.key === key)?.video,
     play,
     pause,
     seekFrame,

@@ -3,12 +3,19 @@
 import { formatNumber } from '../../texts/format.js';
 import { t } from '../../texts/t.js';
 import { IconButton, Range, Select } from '../../ui/index.js';
+import type { Fullscreen } from '../use-fullscreen.js';
 import { clockOf, durationOf } from './frame-maths.js';
 import { speeds } from './key-commands.js';
 import type { Playback } from './playback.js';
 
+export interface TransportProps {
+  readonly playback: Playback;
+  readonly hasSound: boolean;
+  readonly screen: Fullscreen;
+}
+
 /** The bar below a player. */
-export function Transport({ playback, hasSound }: { readonly playback: Playback; readonly hasSound: boolean }) {
+export function Transport({ playback, hasSound, screen }: TransportProps) {
   return (
     <fieldset class="see-transport" aria-label={t('see.controls')}>
       <Scrubber playback={playback} />
@@ -29,6 +36,7 @@ export function Transport({ playback, hasSound }: { readonly playback: Playback;
         <LoopButton playback={playback} />
         <SpeedChoice playback={playback} />
         {hasSound && <Sound playback={playback} />}
+        <IconButton label={t('see.fullscreen')} icon="fullscreen" isPressed={screen.isFull} onClick={screen.toggle} />
       </div>
       <p class="muted small see-keys">{t('see.keys')}</p>
     </fieldset>

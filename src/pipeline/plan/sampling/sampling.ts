@@ -1,15 +1,16 @@
 // How the noise is taken away: steps, solver, guidance, seed, and the steps that are skipped. Source: api spec, 2.4, 2.8, 6.2.
-import type { Facts, TaskDefaults } from '../facts.js';
-import type { Plan, PlannedGuidance, PlannedSchedule } from '../plan-types.js';
-import type { GenerationRequest } from '../request.js';
-import { finiteNumber, orderedInterval, refuse, type Warn, wholeNumber } from './ranges.js';
+import type { Facts, TaskDefaults } from '../../facts.js';
+import type { Plan, PlannedGuidance, PlannedSchedule } from '../../plan-types.js';
+import type { GenerationRequest, SkipMode } from '../../request.js';
+import { finiteNumber, orderedInterval, refuse, type Warn, wholeNumber } from '../ranges.js';
+import { planReuse } from './reuse.js';
 
 export const stepLimit = 200;
 export const guidanceLimit = 20;
 /** Pictures of one generator. */
 const drawLimit = 99;
 
-export type Sampling = Pick<Plan, 'steps' | 'schedule' | 'guidance' | 'seed' | 'draw' | 'skip'>;
+export type Sampling = Pick<Plan, 'steps' | 'schedule' | 'guidance' | 'seed' | 'draw' | 'skip' | 'reuse'>;
 
 /** Guidance that a transfer adds. */
 export type ControlGuidance = Pick<PlannedGuidance, 'controlScale' | 'controlInterval'>;
@@ -56,8 +57,14 @@ export function planSampling(
     guidance: { scale, interval: checked, ...control },
     seed: planSeed(request.seed ?? randomSeed),
     draw: wholeNumber('noise_index', request.draw ?? 0, 0, drawLimit),
-    skip: { steps: planSkip(request.skipSteps ?? [], steps), mode: request.skipMode ?? 'hold' },
+    skip: { steps: planSkip(request.skipSteps ?? [], steps), mode: skipMode(request) },
+    reuse: planReuse(request, steps, warn),
   };
+}
+
+/** The list holds the last velocity, as its original does; a cache extrapolates, which came nearer in the mean. */
+function skipMode({ skipMode: asked, stepCache }: GenerationRequest): SkipMode {
+  return asked ?? (stepCache ? 'extrapolate' : 'hold');
 }
 
 /** The guidance a request states: undefined for none, and for 0, which means the same. @throws RequestError out of range */

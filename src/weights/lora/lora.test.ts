@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openCheckpoint } from './checkpoint.js';
-import { type FloatDType, fromFloat32, toFloat32 } from './floats.js';
-import { mergeLora, openLora } from './lora.js';
-import { openPartWeights } from './part-weights.js';
-import { createWeightReader } from './reader.js';
-import { type WritableTensor, writeSafetensors } from './safetensors/write-safetensors.js';
+import { openCheckpoint } from '../checkpoint.js';
+import { type FloatDType, fromFloat32, toFloat32 } from '../floats.js';
+import { openPartWeights } from '../part-weights.js';
+import { createWeightReader } from '../reader.js';
+import { type WritableTensor, writeSafetensors } from '../safetensors/write-safetensors.js';
+import { mergeLora } from './merge-lora.js';
+import { openLora } from './open-lora.js';
 
 let folder = '';
 beforeAll(() => {
@@ -91,6 +92,9 @@ describe('mergeLora', () => {
     expect([...toFloat32(brain.load(`${queries}.weight`))]).toEqual([11, 22, 35, 39, 48, 57]);
     const bytes = mergeLora(await base('f8e4m3'), adapter).load(`${queries}.weight`);
     expect([bytes.dtype, bytes.scale]).toEqual(['bf16', undefined]);
+    const { names, info } = mergeLora(await base('f8e4m3'), adapter);
+    expect([...names].sort()).toEqual([`${queries}.weight`, 'norm.weight']);
+    expect(info(`${queries}.weight`)).toMatchObject({ fileDtype: 'BF16', byteLength: 12 });
     // 50 and 60 are no E4M3 values: they were stored as 48 and 60.
     expect([...toFloat32(bytes)]).toEqual([21, 42, 65, 19, 22, 27]);
   });
@@ -143,7 +147,7 @@ describe('mergeLora', () => {
   });
 
   it('merges into a golden checkpoint', async () => {
-    using checkpoint = openCheckpoint(fileURLToPath(new URL('../../test/golden/data/tiny-nano', import.meta.url)));
+    using checkpoint = openCheckpoint(fileURLToPath(new URL('../../../test/golden/data/tiny-nano', import.meta.url)));
     const name = 'layers.1.self_attn.add_k_proj';
     const ones = (length: number) => Array.from({ length }, () => 1);
     using adapter = openLora(
