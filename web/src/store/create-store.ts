@@ -41,6 +41,8 @@ export function createStore({ baseUrl, session, local, showForm }: StoreOptions)
   const listeners = new Set<(message: JobEventMessage) => void>();
   const views = new Map<string, ReadonlySignal<JobState | undefined>>();
   const looks = new Map<string, Promise<JobState>>();
+  /** How many status events came, by job: an answer asked for before the last of them is old. */
+  const statusesHeard = new Map<string, number>();
   let key = session.getItem(keyName) ?? undefined;
   let client = createClient({ baseUrl, apiKey: key });
   let hangUp: () => void = () => undefined;
@@ -57,12 +59,16 @@ export function createStore({ baseUrl, session, local, showForm }: StoreOptions)
     next.delete(id);
     jobs.value = next;
   };
-  /** One question at a time for each job. */
+  /** One question at a time for each job. An answer that the job's status has overtaken is asked for again. */
   const load = (id: string): Promise<JobState> => {
     const asked = looks.get(id);
     if (asked) return asked;
-    const look = client
-      .job(id)
+    const read = async (): Promise<Job> => {
+      const said = statusesHeard.get(id);
+      const record = await client.job(id);
+      return statusesHeard.get(id) === said ? record : read();
+    };
+    const look = read()
       .then((record) => {
         const state = describedJob(record, jobs.value.get(id));
         jobs.value = new Map(jobs.value).set(id, state);
@@ -81,6 +87,7 @@ export function createStore({ baseUrl, session, local, showForm }: StoreOptions)
   const hear = (message: JobEventMessage) => {
     const { job_id: id } = message.data;
     const before = jobs.value.get(id);
+    if (message.event === 'status') statusesHeard.set(id, (statusesHeard.get(id) ?? 0) + 1);
     batch(() => {
       if (before) {
         const after = advanceJob(before, message);
@@ -103,8 +110,11 @@ export function createStore({ baseUrl, session, local, showForm }: StoreOptions)
       const unfinished = [...jobs.value.values()]
         .filter(({ record }) => !isOver(record))
         .map(({ record }) => record.id);
+      const said = new Map(statusesHeard);
       const { data } = await client.jobs({ limit: 50 });
-      adopt(data);
+      const isOvertaken = ({ id }: Job) => statusesHeard.get(id) !== said.get(id);
+      adopt(data.filter((record) => !isOvertaken(record)));
+      for (const record of data.filter(isOvertaken)) lookQuietly(record.id);
       const listed = new Set(data.map(({ id }) => id));
       for (const id of unfinished) if (!listed.has(id)) lookQuietly(id);
       resyncs.value += 1;
@@ -174,7 +184,8 @@ export function createStore({ baseUrl, session, local, showForm }: StoreOptions)
     mine,
     submit: async (form) => {
       const record = await sendPatiently(() => client, form);
-      adopt([record]);
+      // Where its events came first, more is known than this answer says.
+      if (!jobs.value.has(record.id)) adopt([record]);
       mine.value = [record.id, ...mine.value].slice(0, mostMine);
       session.setItem(mineName, JSON.stringify(mine.value));
       return record;
