@@ -8,6 +8,7 @@ import {
   type ModelDetails,
   OrreryClientError,
 } from '../../../src/protocol/index.js';
+import { Answers } from './answers.js';
 import { advanceJob, describedJob, isOver, needsLook } from './job-states.js';
 import { followJobs } from './live-events.js';
 import { openSettings } from './settings.js';
@@ -41,18 +42,11 @@ export function createStore({ baseUrl, session, local, showForm }: StoreOptions)
   const listeners = new Set<(message: JobEventMessage) => void>();
   const views = new Map<string, ReadonlySignal<JobState | undefined>>();
   const looks = new Map<string, Promise<JobState>>();
-  /** How many status events came, by job: an answer asked for before the last of them is old. */
-  const statusesHeard = new Map<string, number>();
+  const answers = new Answers();
   let key = session.getItem(keyName) ?? undefined;
   let client = createClient({ baseUrl, apiKey: key });
   let hangUp: () => void = () => undefined;
 
-  const adopt = (records: readonly Job[]) => {
-    if (records.length === 0) return;
-    const next = new Map(jobs.value);
-    for (const record of records) next.set(record.id, describedJob(record, next.get(record.id)));
-    jobs.value = next;
-  };
   const forget = (id: string) => {
     if (!jobs.value.has(id)) return;
     const next = new Map(jobs.value);
@@ -64,9 +58,9 @@ export function createStore({ baseUrl, session, local, showForm }: StoreOptions)
     const asked = looks.get(id);
     if (asked) return asked;
     const read = async (): Promise<Job> => {
-      const said = statusesHeard.get(id);
+      const isOld = answers.ask();
       const record = await client.job(id);
-      return statusesHeard.get(id) === said ? record : read();
+      return isOld(id) ? read() : record;
     };
     const look = read()
       .then((record) => {
@@ -84,10 +78,20 @@ export function createStore({ baseUrl, session, local, showForm }: StoreOptions)
   };
   const lookQuietly = (id: string) => void load(id).catch(() => undefined);
 
+  /** Puts what an answer says of jobs into the map; where it is old it is asked for again. */
+  const take = (records: readonly Job[], isOld: (id: string) => boolean) => {
+    const next = new Map(jobs.value);
+    for (const record of records) {
+      if (isOld(record.id)) lookQuietly(record.id);
+      else next.set(record.id, describedJob(record, next.get(record.id)));
+    }
+    jobs.value = next;
+  };
+
   const hear = (message: JobEventMessage) => {
     const { job_id: id } = message.data;
     const before = jobs.value.get(id);
-    if (message.event === 'status') statusesHeard.set(id, (statusesHeard.get(id) ?? 0) + 1);
+    if (message.event === 'status') answers.hear(id);
     batch(() => {
       if (before) {
         const after = advanceJob(before, message);
@@ -110,11 +114,9 @@ export function createStore({ baseUrl, session, local, showForm }: StoreOptions)
       const unfinished = [...jobs.value.values()]
         .filter(({ record }) => !isOver(record))
         .map(({ record }) => record.id);
-      const said = new Map(statusesHeard);
+      const isOld = answers.ask();
       const { data } = await client.jobs({ limit: 50 });
-      const isOvertaken = ({ id }: Job) => statusesHeard.get(id) !== said.get(id);
-      adopt(data.filter((record) => !isOvertaken(record)));
-      for (const record of data.filter(isOvertaken)) lookQuietly(record.id);
+      take(data, isOld);
       const listed = new Set(data.map(({ id }) => id));
       for (const id of unfinished) if (!listed.has(id)) lookQuietly(id);
       resyncs.value += 1;
@@ -175,7 +177,6 @@ export function createStore({ baseUrl, session, local, showForm }: StoreOptions)
       return known;
     },
     load,
-    adopt,
     onEvent: (listener) => {
       listeners.add(listener);
       return () => listeners.delete(listener);
@@ -183,14 +184,17 @@ export function createStore({ baseUrl, session, local, showForm }: StoreOptions)
     resyncs,
     mine,
     submit: async (form) => {
+      const isOld = answers.ask();
       const record = await sendPatiently(() => client, form);
-      // Where its events came first, more is known than this answer says.
-      if (!jobs.value.has(record.id)) adopt([record]);
+      take([record], isOld);
       mine.value = [record.id, ...mine.value].slice(0, mostMine);
       session.setItem(mineName, JSON.stringify(mine.value));
       return record;
     },
-    cancel: async (id) => adopt([await client.cancelJob(id)]),
+    cancel: async (id) => {
+      const isOld = answers.ask();
+      take([await client.cancelJob(id)], isOld);
+    },
     remove: async (id) => {
       await client.deleteJob(id);
       forget(id);

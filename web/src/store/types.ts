@@ -78,8 +78,6 @@ export interface Store {
   job(id: string): ReadonlySignal<JobState | undefined>;
   /** Looks a job up. @throws OrreryClientError 404 */
   load(id: string): Promise<JobState>;
-  /** Puts listed jobs into the map. */
-  adopt(jobs: readonly Job[]): void;
   /** Told of every event of every job. Returns how to stop. */
   onEvent(listener: (message: JobEventMessage) => void): () => void;
   /** Counts the times that the line was opened again and the newest jobs listed again. */

@@ -27,12 +27,27 @@ export function announceJobs(store: Store): void {
     const states = [...store.jobs.value.values()].filter(({ record }) => mine.has(record.id));
     document.title = titleOf(states, unseen.value);
   });
-  store.onEvent(({ event, data }) => {
-    if (event !== 'status' || !isOver(data) || data.status === 'cancelled') return;
-    if (!store.mine.value.includes(data.job_id) || document.visibilityState === 'visible') return;
-    unseen.value += 1;
-    const state = store.jobs.value.get(data.job_id);
-    if (store.settings.notifies.value && state) notify(state, data.status === 'completed');
+  watchEnds(store, (state) => {
+    if (state.record.status === 'cancelled' || document.visibilityState === 'visible') return;
+    unseen.value = unseen.peek() + 1;
+    if (store.settings.notifies.peek()) notify(state, state.record.status === 'completed');
+  });
+}
+
+/** Tells once of each job of this tab that ends, also when its end is all that is heard of it. */
+export function watchEnds({ mine, jobs }: Pick<Store, 'mine' | 'jobs'>, tell: (state: JobState) => void): void {
+  const known = new Set(mine.peek());
+  const awaited = new Set<string>();
+  effect(() => {
+    const ended: JobState[] = [];
+    for (const id of mine.value) {
+      const state = jobs.value.get(id);
+      const isNew = !known.has(id);
+      known.add(id);
+      if (isNew || (state && !isOver(state.record))) awaited.add(id);
+      if (state && isOver(state.record) && awaited.delete(id)) ended.push(state);
+    }
+    for (const state of ended) tell(state);
   });
 }
 
