@@ -36,13 +36,16 @@ describe('ControlFiles', () => {
     {
       await using files = new ControlFiles(plan, paths, {});
       expect(files.isWanted).toBe(true);
-      files.add({ kind: 'edge', ...frames(0, 5) });
-      files.add({ kind: 'blur', ...frames(3, 8) });
+      await files.add({ kind: 'edge', ...frames(0, 5) });
+      await files.add({ kind: 'blur', ...frames(3, 8) });
       await new Promise((resolve) => setTimeout(resolve, 50));
-      files.add({ kind: 'edge', ...frames(5, 9) });
-      files.add({ kind: 'blur', ...frames(8, 12) });
+      await files.add({ kind: 'edge', ...frames(5, 9) });
+      await files.add({ kind: 'blur', ...frames(8, 12) });
       await files.finish();
+      expect(Object.values(paths).filter((path) => existsSync(path))).toEqual([]);
+      await files.commit();
     }
+    expect(readdirSync(folder).sort()).toEqual(['blur.mp4', 'edge.mp4']);
     for (const [path, first] of [
       [paths.edge, 0],
       [paths.blur, 3],
@@ -58,7 +61,7 @@ describe('ControlFiles', () => {
   it('leaves maps alone that nobody asked for', async () => {
     await using files = new ControlFiles(plan, {}, {});
     expect(files.isWanted).toBe(false);
-    files.add({ kind: 'edge', ...frames(0, 2) });
+    await files.add({ kind: 'edge', ...frames(0, 2) });
     await files.finish();
   });
 
@@ -66,20 +69,23 @@ describe('ControlFiles', () => {
     const before = readdirSync(folder);
     {
       await using files = new ControlFiles(plan, { edge: join(folder, 'early.mp4') }, {});
-      files.add({ kind: 'edge', ...frames(0, 4) });
+      await files.add({ kind: 'edge', ...frames(0, 4) });
     }
     expect(readdirSync(folder)).toEqual(before);
   });
 
   it('tells of a clip that cannot be written at the end, and stops with the run', async () => {
     await using lost = new ControlFiles(plan, { edge: join(folder, 'no/such/folder.mp4') }, {});
-    lost.add({ kind: 'edge', ...frames(0, 2) });
+    await lost.add({ kind: 'edge', ...frames(0, 2) });
     await new Promise((resolve) => setTimeout(resolve, 50));
-    await expect(lost.finish()).rejects.toMatchObject({ code: 'unwritable' });
+    await expect(lost.finish()).rejects.toMatchObject({
+      code: 'unwritable',
+      message: expect.stringContaining(join(folder, 'no/such/folder.mp4')),
+    });
     const stop = new AbortController();
     const path = join(folder, 'stopped.mp4');
     await using stopped = new ControlFiles(plan, { edge: path }, { signal: stop.signal });
-    stopped.add({ kind: 'edge', ...frames(0, 2) });
+    await stopped.add({ kind: 'edge', ...frames(0, 2) });
     stop.abort();
     await expect(stopped.finish()).rejects.toMatchObject({ code: 'aborted' });
     expect(existsSync(path)).toBe(false);

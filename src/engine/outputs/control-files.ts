@@ -1,9 +1,10 @@
 // Clips of the control maps that a run makes from its input, written while the run goes on: their frames are there before it denoises.
-import { rm } from 'node:fs/promises';
-import { type EncodeVideoOptions, encodeVideo } from '../../media/index.js';
+import type { EncodeVideoOptions } from '../../media/index.js';
 import type { Plan } from '../../pipeline/plan-types.js';
 import { type ComputedKind, isComputedKind } from '../../pipeline/request.js';
-import { FrameQueue } from './frame-queue.js';
+import { blameTarget } from './blame-target.js';
+import { ClipEncoder } from './clip-encoder.js';
+import { StagedFiles } from './staged-files.js';
 
 /** The control maps that a plan makes from its input clip. */
 export function computedControls({ transfer }: Plan): readonly ComputedKind[] {
@@ -28,18 +29,17 @@ export type ControlOptions = Pick<EncodeVideoOptions, 'ffmpeg' | 'codecOptions' 
 
 interface OpenClip {
   readonly path: string;
-  readonly frames: FrameQueue;
-  readonly written: Promise<unknown>;
+  readonly temporary: string;
+  readonly encoder: ClipEncoder;
 }
 
-/** The clips of one run. Disposing of it before `finish` removes them. */
+/** The clips of one run. They appear at `commit`; disposing of it before leaves none of them. */
 export class ControlFiles implements AsyncDisposable {
   readonly #clips = new Map<ComputedKind, OpenClip>();
-  readonly #stop = new AbortController();
+  readonly #staged = new StagedFiles();
   readonly #plan: Plan;
   readonly #paths: ControlPaths;
   readonly #options: ControlOptions;
-  #isFinished = false;
 
   /** @param paths maps without one are not written */
   constructor(plan: Plan, paths: ControlPaths, options: ControlOptions) {
@@ -54,47 +54,40 @@ export class ControlFiles implements AsyncDisposable {
   }
 
   /** Takes the next frames of a map; they must stay as they are until the run ends. */
-  add({ kind, data, count, width, height }: ControlFrames): void {
+  async add({ kind, data, count, width, height }: ControlFrames): Promise<void> {
     const path = this.#paths[kind];
     if (path === undefined) return;
-    const clip = this.#clips.get(kind) ?? this.#open(kind, path, { width, height });
-    // Not waited for: the run goes on while the encoder takes them.
-    void clip.frames.add(data, count);
+    const { encoder } = this.#clips.get(kind) ?? (await this.#open(kind, path, { width, height }));
+    // Not waited for: the run goes on while the encoder takes them, and whoever finishes hears of a failure.
+    encoder.add(data, count).catch(() => undefined);
   }
 
   /** Waits until all clips are whole. @throws MediaError when one cannot be written */
   async finish(): Promise<void> {
-    for (const { frames } of this.#clips.values()) frames.end();
-    await Promise.all([...this.#clips.values()].map(({ written }) => written));
-    this.#isFinished = true;
+    const clips = [...this.#clips.values()];
+    await Promise.all(clips.map((clip) => blameTarget(clip, () => clip.encoder.finish())));
+  }
+
+  /** Moves all clips to their places. @throws MediaError when one cannot be moved */
+  commit(): Promise<void> {
+    return this.#staged.commit();
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
-    if (this.#isFinished) return;
-    this.#stop.abort();
-    for (const { path, frames, written } of this.#clips.values()) {
-      frames.end();
-      await written.catch(() => undefined);
-      await rm(path, { force: true });
-    }
+    for (const { encoder } of this.#clips.values()) await encoder[Symbol.asyncDispose]();
+    await this.#staged[Symbol.asyncDispose]();
   }
 
-  #open(kind: ComputedKind, path: string, size: { readonly width: number; readonly height: number }): OpenClip {
-    const frames = new FrameQueue();
-    const { signal = null, ...options } = this.#options;
+  async #open(
+    kind: ComputedKind,
+    path: string,
+    size: { readonly width: number; readonly height: number },
+  ): Promise<OpenClip> {
+    const temporary = await this.#staged.stage(path);
     const preset = this.#plan.transfer?.hints.find((hint) => hint.kind === kind)?.preset ?? null;
-    const written = encodeVideo({
-      path,
-      ...size,
-      ...options,
-      fps: this.#plan.fps,
-      frames: frames.read(),
-      metadata: JSON.stringify({ control: kind, preset }),
-      signal: signal === null ? this.#stop.signal : AbortSignal.any([signal, this.#stop.signal]),
-    });
-    // Whoever finishes hears of a failure; until then it is nobody's.
-    written.catch(() => undefined);
-    const clip = { path, frames, written };
+    const metadata = JSON.stringify({ control: kind, preset });
+    const encoder = new ClipEncoder({ path: temporary, ...size, ...this.#options, fps: this.#plan.fps, metadata });
+    const clip = { path, temporary, encoder };
     this.#clips.set(kind, clip);
     return clip;
   }

@@ -1,19 +1,11 @@
 // Files of a result in each form that was asked for, all carrying the same provenance. A clip is encoded while frames are made.
 import { createHash, type Hash } from 'node:crypto';
 import { copyFile, stat } from 'node:fs/promises';
-import {
-  encodeImage,
-  encodeWav,
-  type Ffmpeg,
-  fileError,
-  MediaError,
-  type RgbImage,
-  type Waveform,
-  writeBytes,
-} from '../../media/index.js';
+import { encodeImage, encodeWav, type Ffmpeg, type RgbImage, type Waveform, writeBytes } from '../../media/index.js';
 import { writeSafetensors } from '../../weights/index.js';
 import { type Provenance, writeProvenance } from '../provenance/provenance.js';
 import type { ActionResult } from './action-result.js';
+import { blameTarget } from './blame-target.js';
 import { ClipEncoder } from './clip-encoder.js';
 import { mediaTypes, type OutputKind, type OutputTarget } from './output-target.js';
 import { StagedFiles } from './staged-files.js';
@@ -186,19 +178,6 @@ export class OutputFiles implements AsyncDisposable {
       default:
         kind satisfies never;
     }
-  }
-}
-
-/** Errors speak of the path that was asked for, not of the temporary one. */
-async function blameTarget<T>(
-  { path, temporary }: { readonly path: string; readonly temporary: string },
-  body: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await body();
-  } catch (error) {
-    const cause = error instanceof MediaError ? error : fileError(error, 'write', path);
-    throw new MediaError(cause.code, cause.message.replaceAll(temporary, path), { cause: error });
   }
 }
 

@@ -99,7 +99,7 @@ export async function* runPlan(plan: Plan, context: RunContext): AsyncGenerator<
         yield event;
         break;
       case 'control':
-        controls.add(event);
+        await controls.add(event);
         break;
       case 'sound':
         sound = event.waveform;
@@ -118,8 +118,10 @@ export async function* runPlan(plan: Plan, context: RunContext): AsyncGenerator<
   }
   yield { type: 'phase', phase: 'write', chunk: chunks - 1, chunks };
   const action = describeActions(plan, rows);
-  const { files, framesSha256 } = await outputs.finish({ sound, action, latents });
+  // All is whole before anything appears.
   await controls.finish();
+  const { files, framesSha256 } = await outputs.finish({ sound, action, latents });
+  await controls.commit();
   const artifact: Artifact = {
     plan,
     warnings: context.warnings,
