@@ -298,7 +298,7 @@ export class Orrery implements AsyncDisposable {
       yield { type: 'phase', phase: 'load', chunk: 0, chunks: 1 };
       const { device, networks, caches } = await this.#open();
       signal?.throwIfAborted();
-      makeRoom(caches, this.#estimate(plan, this.#memoryUse()).memoryBytes, device.memory.totalBytes);
+      makeRoom(caches, this.#estimate(plan, this.#memoryUse()).memoryBytes, roomOf(device));
       const fingerprint = makeFingerprint({
         checkpoint: hashCheckpoint(this.#model.checkpoint),
         device: [device.name, ...describePrecision(this.#options)].join(', '),
@@ -368,6 +368,11 @@ export class Orrery implements AsyncDisposable {
       });
     }
   }
+}
+
+/** Bytes that jobs may take: of a GPU, which others may use too, what was free when it was opened. */
+function roomOf({ cuda, memory }: OpenedDevice): number {
+  return cuda === null ? memory.totalBytes : memory.freeBytes;
 }
 
 interface Opened {

@@ -6,6 +6,7 @@ import type { GenerationRequest } from '../../pipeline/request.js';
 import { RequestError, showValue } from '../../protocol/index.js';
 import { readMediaReference } from './media-reference.js';
 import { type ReadRequest, readRequest } from './read-request.js';
+import { isRecord } from './read-values.js';
 
 /** A picture or clip: a path, a URL, bytes, or decoded RGB. */
 export type MediaInput =
@@ -86,8 +87,4 @@ function readInputs({ image, video }: { readonly image?: unknown; readonly video
     ...(image === undefined || image === null ? {} : { image: readMediaReference('image', image) }),
     ...(video === undefined || video === null ? {} : { video: readMediaReference('video', video) }),
   };
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

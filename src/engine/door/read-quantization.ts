@@ -1,6 +1,7 @@
 // Which layers are kept in eight bits, from the words of flags and from the JSON form of the original interface.
 import type { Projection, Quantization, Tower } from '../../models/cosmos3-transformer/index.js';
 import { RequestError, showValue } from '../../protocol/index.js';
+import { isRecord } from './read-values.js';
 
 const towers: readonly Tower[] = ['und', 'gen'];
 const projections: readonly Projection[] = ['qkv', 'out', 'gate_up', 'down'];
@@ -127,6 +128,3 @@ function readWideSteps(text: string | undefined): readonly [first: number, last:
 }
 
 const isCount = (value: unknown): value is number => typeof value === 'number' && Number.isInteger(value) && value >= 0;
-
-const isRecord = (value: unknown): value is Readonly<Record<string, unknown>> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);

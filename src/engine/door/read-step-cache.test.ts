@@ -40,6 +40,7 @@ describe('readStepCache', () => {
 
   it.each([
     ['mag_cache', {}, 'step_cache must be teacache, seacache or none'],
+    ['constructor', {}, 'step_cache must be teacache, seacache or none'],
     [4, {}, 'step_cache must be teacache, seacache or none'],
     [{ threshold: 0.1 }, {}, 'step_cache must be teacache, seacache or none'],
     ['{"kind"', {}, 'step_cache is not valid JSON'],

@@ -2,6 +2,7 @@
 import type { SkipMode, StepCacheRequest } from '../../pipeline/request.js';
 import { nearestName, RequestError, showValue } from '../../protocol/index.js';
 import { omitUndefined } from './omit-undefined.js';
+import { isRecord } from './read-values.js';
 
 /** What is read: nothing where no step cache is asked for. */
 export interface ReadStepCache {
@@ -55,8 +56,9 @@ export function readStepCache(
       `${param} is given, but no step cache: add step_cache, teacache or seacache`,
     );
   }
-  const { kind, coefficients, ...settings } = isObject(given) ? given : { kind: given };
-  const known = typeof kind === 'string' ? kinds[kind.toLowerCase()] : undefined;
+  const { kind, coefficients, ...settings } = isRecord(given) ? given : { kind: given };
+  const word = typeof kind === 'string' ? kind.toLowerCase() : '';
+  const known = Object.hasOwn(kinds, word) ? kinds[word] : undefined;
   if (kind === 'none') return {};
   if (known === undefined)
     throw new RequestError(
@@ -120,8 +122,4 @@ function parseJson(text: string): unknown {
   } catch {
     throw new RequestError('invalid_value', 'step_cache', `step_cache is not valid JSON: ${showValue(text)}`);
   }
-}
-
-function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

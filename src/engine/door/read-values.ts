@@ -104,3 +104,8 @@ export function readCodecOptions(value: unknown): Readonly<Record<string, string
 function isOptions(value: unknown): value is Readonly<Record<string, string | number>> {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
+
+/** Whether a value is an object with names, and no list. */
+export function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}

@@ -6,6 +6,7 @@ import type { TaskDefaults } from '../../pipeline/facts.js';
 import { domains } from '../../pipeline/plan/domains.js';
 import { type Task, tasks } from '../../pipeline/request.js';
 import type { OpenedModel } from '../checkpoint/open-model.js';
+import { isRecord } from '../door/read-values.js';
 import { packageRoot } from '../package-info.js';
 
 export interface ModelDescription {
@@ -89,8 +90,4 @@ function readMember(folder: string, file: string, member: string): unknown {
   } catch {
     return undefined;
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }

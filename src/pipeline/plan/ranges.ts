@@ -3,6 +3,9 @@ import { type ErrorCode, RequestError } from '../../protocol/request-error.js';
 import type { PlanWarning } from '../plan-types.js';
 import type { Interval } from '../request.js';
 
+/** Most denoise steps of a run. */
+export const stepLimit = 200;
+
 /** Collects what the caller should hear. */
 export type Warn = (param: string, message: string) => void;
 

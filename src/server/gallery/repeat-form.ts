@@ -1,7 +1,8 @@
 // The body that asks for a job's result again: its parameters, and its inputs by the content they were kept under.
 import type { JobRecord, JsonObject, JsonValue } from '../../engine/jobs/types.js';
+import { isHintName } from '../../protocol/index.js';
 import { isRecord } from '../bodies/json-text.js';
-import { fileIdOf, isHintName } from '../inputs/wanted-input.js';
+import { fileIdOf } from '../inputs/wanted-input.js';
 
 /** A body for `POST /v1/jobs`. The seed stands in it where the request had one. */
 export function repeatForm({ request, outputs, kind }: Pick<JobRecord, 'request' | 'outputs' | 'kind'>): JsonObject {

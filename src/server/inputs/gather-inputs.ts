@@ -3,12 +3,12 @@ import { rm, writeFile } from 'node:fs/promises';
 import type { WireRequest } from '../../engine/index.js';
 import type { JobInput, UploadStore } from '../../engine/jobs/types.js';
 import { MediaError } from '../../media/index.js';
-import { RequestError } from '../../protocol/index.js';
+import { type HintName, isHintName, RequestError } from '../../protocol/index.js';
 import type { InputSettings } from '../options/settings.js';
 import { copyLocalInput, fetchInput } from './fetch-input.js';
 import type { Inspection } from './inspect-media.js';
 import type { MediaInspector } from './media-inspector.js';
-import { type HintName, isHintName, type WantedInput } from './wanted-input.js';
+import type { WantedInput } from './wanted-input.js';
 
 type MediaSource = NonNullable<WireRequest['image']>;
 

@@ -1,9 +1,9 @@
 // Control maps of a request: uploads, and places that hints name. The hints leave here without places; their files travel apart.
 import { extname } from 'node:path';
-import { RequestError, showValue } from '../../protocol/index.js';
+import { type HintName, hintNames, isHintName, RequestError, showValue } from '../../protocol/index.js';
 import { isRecord } from '../bodies/json-text.js';
 import type { RequestBody } from '../bodies/request-body.js';
-import { type HintName, hintNames, isHintName, readFileId, type WantedInput } from './wanted-input.js';
+import { readFileId, type WantedInput } from './wanted-input.js';
 
 type Named = Readonly<Record<string, unknown>>;
 

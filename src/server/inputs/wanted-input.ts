@@ -1,13 +1,6 @@
 // An input that a request names, before anything of it was fetched or looked at.
+import type { HintName } from '../../protocol/index.js';
 import type { ReceivedFile } from '../bodies/request-body.js';
-
-/** Control hints by their wire names. */
-export const hintNames = ['edge', 'blur', 'depth', 'seg', 'wsm'] as const;
-export type HintName = (typeof hintNames)[number];
-
-export function isHintName(name: string): name is HintName {
-  return hintNames.some((known) => known === name);
-}
 
 /** What it is for; `either`: its content decides whether it is the picture or the clip to start from. */
 export type WantedRole = 'image' | 'video' | 'either' | HintName;

@@ -2,9 +2,8 @@
 import { type Plan, type ReadRequest, readRequest, type WireRequest } from '../../engine/index.js';
 import type { JobOutput, JobRecord, JsonObject, JsonValue } from '../../engine/jobs/types.js';
 import type { PlannedRequest } from '../../engine/planner/planner.js';
-import { RequestError } from '../../protocol/index.js';
+import { hintNames, RequestError } from '../../protocol/index.js';
 import { gatherInputs } from '../inputs/gather-inputs.js';
-import { hintNames } from '../inputs/wanted-input.js';
 import { type GenerationForm, type Named, withDefaults } from '../requests/generation-form.js';
 import type { ServerContext } from '../server-context.js';
 import { checkMemory } from './check-memory.js';

@@ -8,7 +8,7 @@ import type { LoadOptions } from '../../engine/index.js';
 import type { JsonObject } from '../../engine/jobs/types.js';
 import { RequestError } from '../../protocol/index.js';
 import { isRecord } from '../bodies/json-text.js';
-import { type FlagInput, refusalOnCpu } from './flags.js';
+import { type FlagInput, refusalOnCpu, textsOf } from './flags.js';
 
 /** Options that the device process is opened with, as flags give them. */
 export type DeviceChoices = Pick<
@@ -34,7 +34,7 @@ export function readDeviceSettings(values: FlagInput): DeviceSettings {
       'synthetic',
       '--synthetic takes the place of a checkpoint; give it or the model',
     );
-  const folders = listOf(values['cuda-libraries'])
+  const folders = textsOf(values['cuda-libraries'])
     .flatMap((text) => text.split(':'))
     .filter(Boolean);
   return {
@@ -90,7 +90,7 @@ function readQuantizationFlags(values: FlagInput): DeviceChoices['quantization']
   }
   return readQuantization({
     format: typeof format === 'string' ? format : undefined,
-    exclude: listOf(values['quantization-exclude']),
+    exclude: textsOf(values['quantization-exclude']),
     wideSteps: typeof wideSteps === 'string' ? wideSteps : undefined,
     keepWide: values['keep-wide'] === true,
   });
@@ -110,8 +110,4 @@ function readOffloadFlags(values: FlagInput): DeviceChoices['offload'] {
 
 function twice(config: string, flag: string): RequestError {
   return new RequestError('conflict', flag, `--${flag} and --${config} say the same in two ways; give one of them`);
-}
-
-function listOf(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
 }

@@ -12,6 +12,11 @@ export const serveFlags: readonly ServeFlag[] = [...workingFlags, ...reuseFlags,
 /** Values by the names of flags, as flags, environment and config file give them. */
 export type FlagInput = Readonly<Record<string, unknown>>;
 
+/** The texts of a flag that may be given several times. */
+export function textsOf(value: unknown): readonly string[] {
+  return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
+}
+
 /** A flag by its name or one of its other names, dashes and underscores the same. */
 export function findFlag(name: string): ServeFlag | undefined {
   const wanted = name.replaceAll('_', '-').replace(/^-+/, '');

@@ -4,7 +4,7 @@ import type { JsonObject } from '../../engine/jobs/types.js';
 import { readWarmUpShape } from '../../engine/run/warm-up.js';
 import { RequestError } from '../../protocol/index.js';
 import { isRecord } from '../bodies/json-text.js';
-import type { FlagInput } from './flags.js';
+import { type FlagInput, textsOf } from './flags.js';
 
 export interface ReuseSettings {
   /** `step_cache` of requests that state none; null for none. */
@@ -21,7 +21,7 @@ export interface ReuseSettings {
  * @throws RequestError for settings that no step cache has, and for shapes that are none
  */
 export function readReuseSettings(values: FlagInput): ReuseSettings {
-  const warmUp = listOf(values.warmup)
+  const warmUp = textsOf(values.warmup)
     .flatMap((text) => text.split(','))
     .map((text) => text.trim())
     .filter(Boolean);
@@ -59,10 +59,6 @@ function readCacheFlags(values: FlagInput): ReuseSettings['stepCache'] {
   const stepCache = { ...(isRecord(config) ? config : {}), kind: backend };
   readStepCache(stepCache, {});
   return stepCache;
-}
-
-function listOf(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
 }
 
 function numberOrNull(value: unknown): number | null {

@@ -5,7 +5,7 @@ import { join, resolve } from 'node:path';
 import { RequestError, showValue } from '../../protocol/index.js';
 import { isRecord } from '../bodies/json-text.js';
 import { type DeviceSettings, readDeviceSettings } from './device-settings.js';
-import { type FlagInput, findFlag, readFlags } from './flags.js';
+import { type FlagInput, findFlag, readFlags, textsOf } from './flags.js';
 import { type ReuseSettings, readReuseSettings } from './reuse-settings.js';
 
 type Named = Readonly<Record<string, unknown>>;
@@ -86,7 +86,7 @@ export function readSettings(input: FlagInput): ReadSettings {
   const { values, notes } = readFlags(input);
   const text = (name: string) => textOr(values[name]) ?? textOr(findFlag(name)?.fallback);
   const count = (name: string) => numberOr(values[name]) ?? numberOr(findFlag(name)?.fallback) ?? 0;
-  const many = (name: string) => listOf(values[name]);
+  const many = (name: string) => textsOf(values[name]);
   const stages = readStageOverrides(values['stage-overrides']);
   const key = text('guardrail-key-file');
   const reuse = readReuseSettings(values);
@@ -153,10 +153,6 @@ function textOr(value: unknown): string | undefined {
 
 function numberOr(value: unknown): number | undefined {
   return typeof value === 'number' ? value : undefined;
-}
-
-function listOf(value: unknown): readonly string[] {
-  return Array.isArray(value) ? value.filter((item): item is string => typeof item === 'string') : [];
 }
 
 function readKeyFile(flag: string, path: string | undefined): readonly string[] {

@@ -127,6 +127,11 @@ describe('mergeLora', () => {
     );
     const half = await write(factors.slice(0, 1));
     expect(() => openLora(half)).toThrow(`${queries} has no up (B) factor`);
+    const second = tensor(`base_model.model.${queries}.lora_A.other.weight`, [2, 3], down);
+    const several = await write([...factors, second]);
+    expect(() => openLora(several)).toThrow(`${queries} has two factors of a kind; give a file that holds one adapter`);
+    const lost = await write([...factors, tensor(`${queries}.alpha`, [], [Number.NaN])]);
+    expect(() => openLora(lost)).toThrow(`alpha of ${queries} is no finite number; save the adapter again`);
     expect(() => openLora(join(folder, 'absent'))).toThrow(/no such LoRA file or folder/);
     const other = openLora(
       await write([tensor('blocks.7.lora_A.weight', [1, 1], [1]), tensor('blocks.7.lora_B.weight', [1, 1], [1])]),

@@ -61,8 +61,8 @@ export function openLora(path: string): LoraAdapter {
     const unknown: string[] = [];
     for (const key of table.names) {
       const [toDown, toUp, toAlpha] = [downKey.exec(key)?.[1], upKey.exec(key)?.[1], alphaKey.exec(key)?.[1]];
-      if (toDown !== undefined) down.set(moduleName(toDown), table.load(key));
-      else if (toUp !== undefined) up.set(moduleName(toUp), table.load(key));
+      if (toDown !== undefined) addFactor(down, path, toDown, table.load(key));
+      else if (toUp !== undefined) addFactor(up, path, toUp, table.load(key));
       else if (toAlpha !== undefined) alphas.set(moduleName(toAlpha), toFloat32(table.load(key))[0] ?? Number.NaN);
       else unknown.push(key);
     }
@@ -84,7 +84,11 @@ export function openLora(path: string): LoraAdapter {
           'the adapter is incomplete',
         );
       }
-      pairs.set(module, { down: a, up: b, scale: pairScale(module, a, alphas.get(module), common) });
+      const scale = pairScale(module, a, alphas.get(module), common);
+      // A factor without rows has no scale, and is refused where it is held against its weight.
+      if (!Number.isFinite(scale) && a.shape[0] !== 0)
+        throw new CheckpointError(path, `alpha of ${module} is no finite number`, 'save the adapter again');
+      pairs.set(module, { down: a, up: b, scale });
     }
     let hash: string | undefined;
     return {
@@ -100,6 +104,13 @@ export function openLora(path: string): LoraAdapter {
     weights[Symbol.dispose]();
     throw error;
   }
+}
+
+function addFactor(factors: Map<string, StoredWeight>, path: string, name: string, factor: StoredWeight): void {
+  const module = moduleName(name);
+  if (factors.has(module))
+    throw new CheckpointError(path, `${module} has two factors of a kind`, 'give a file that holds one adapter');
+  factors.set(module, factor);
 }
 
 function findFile(path: string): string {

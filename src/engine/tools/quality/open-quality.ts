@@ -3,6 +3,7 @@ import { RequestError } from '../../../protocol/index.js';
 import { loadNetworks } from '../../checkpoint/load-networks.js';
 import { type ModelOptions, openModel } from '../../checkpoint/open-model.js';
 import { type EngineConfig, readConfig } from '../../config.js';
+import { omitUndefined } from '../../door/omit-undefined.js';
 import { readSize } from '../../door/read-values.js';
 import { chooseDevice, type DeviceDtype, type DeviceName, openDevice } from '../../loader.js';
 import { measureQuality } from './measure-quality.js';
@@ -57,16 +58,11 @@ export async function openQuality(options: QualityOptions, config: EngineConfig 
   try {
     const { checkpoint, facts } = model;
     const size = options.size === undefined ? {} : readSize(options.size);
-    const job = { ...standardJob, ...size, ...definedOf(options.job ?? {}) };
+    const job = { ...standardJob, ...size, ...omitUndefined(options.job ?? {}) };
     return await measureQuality({ checkpoint, facts, job, devices, only, onProgress });
   } finally {
     model.checkpoint[Symbol.dispose]();
   }
-}
-
-function definedOf<Job extends object>(job: Job): { [Key in keyof Job]: Exclude<Job[Key], undefined> };
-function definedOf(job: object): object {
-  return Object.fromEntries(Object.entries(job).filter(([, value]) => value !== undefined));
 }
 
 /** Steps and guidance of the published networks' clips. */
@@ -95,7 +91,7 @@ export async function openReuseQuality(
   await using _backend = device.backend;
   const { networks } = loadNetworks(checkpoint, device.backend, { cuda: device.cuda });
   const size = options.size === undefined ? {} : readSize(options.size);
-  const job: ReuseJob = { ...standardJob, ...reuseDefaults, ...size, ...definedOf(options.job ?? {}) };
+  const job: ReuseJob = { ...standardJob, ...reuseDefaults, ...size, ...omitUndefined(options.job ?? {}) };
   const rows = await measureReuse({ facts, networks, job, only, onProgress });
   return { model: facts.id, job, device: device.name, rows };
 }

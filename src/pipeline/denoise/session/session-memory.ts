@@ -2,6 +2,7 @@
 // numbers over those of the run before.
 import { type Backend, dtypeBytes, elementCount, type Tensor, uploadFloats } from '../../../backend/index.js';
 import { embedTimesteps, type Transformer } from '../../../models/cosmos3-transformer/index.js';
+import { stepLimit } from '../../plan/ranges.js';
 import type { PlannedGuidance, PlannedStepCache } from '../../plan-types.js';
 import type { Conditions } from '../conditions.js';
 import type { Schedule } from '../schedule.js';
@@ -16,8 +17,8 @@ import {
 import type { Target } from '../targets.js';
 import { writeRows } from './write-rows.js';
 
-/** Most steps of a run: what tables have room for, so that runs of any length share them. */
-export const mostSteps = 200;
+/** What tables have room for, so that runs of any length share them. */
+export const mostSteps = stepLimit;
 
 /** The numbers of one run. */
 export interface SessionRun {

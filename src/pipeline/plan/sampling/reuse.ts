@@ -2,7 +2,7 @@
 // spec, 6.4; performance spec, E.12 and E.13.
 import type { PlannedReuse, PlannedStepCache } from '../../plan-types.js';
 import type { GenerationRequest, StepCacheRequest } from '../../request.js';
-import { finiteNumber, refuse, type Warn, wholeNumber } from '../ranges.js';
+import { finiteNumber, refuse, stepLimit, type Warn, wholeNumber } from '../ranges.js';
 
 /** What a kind of step cache does where the request is silent. */
 interface KindDefaults {
@@ -29,7 +29,7 @@ export function planReuse(
   steps: number,
   warn: Warn,
 ): PlannedReuse {
-  const every = wholeNumber('guidance_cache_every', guidanceEvery, 1, 200);
+  const every = wholeNumber('guidance_cache_every', guidanceEvery, 1, stepLimit);
   return { stepCache: stepCache ? planStepCache(stepCache, steps, warn) : null, guidanceEvery: every };
 }
 
@@ -37,12 +37,17 @@ function planStepCache(request: StepCacheRequest, steps: number, warn: Warn): Pl
   const { kind } = request;
   const defaults = kindDefaults[kind];
   const threshold = finiteNumber('step_cache_threshold', request.threshold ?? defaults.threshold, 0, 100);
-  const warmupSteps = wholeNumber('step_cache_warmup', request.warmupSteps ?? Math.ceil(steps * warmupShare), 0, 200);
+  const warmupSteps = wholeNumber(
+    'step_cache_warmup',
+    request.warmupSteps ?? Math.ceil(steps * warmupShare),
+    0,
+    stepLimit,
+  );
   const maxConsecutive = wholeNumber(
     'step_cache.max_consecutive',
     request.maxConsecutive ?? defaults.maxConsecutive,
     1,
-    200,
+    stepLimit,
   );
   const { coefficients = [], power = 3 } = request;
   if (coefficients.length > mostCoefficients || !coefficients.every(Number.isFinite))

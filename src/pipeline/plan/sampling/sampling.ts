@@ -2,10 +2,9 @@
 import type { Facts, TaskDefaults } from '../../facts.js';
 import type { Plan, PlannedGuidance, PlannedSchedule } from '../../plan-types.js';
 import type { GenerationRequest, SkipMode } from '../../request.js';
-import { finiteNumber, orderedInterval, refuse, type Warn, wholeNumber } from '../ranges.js';
+import { finiteNumber, orderedInterval, refuse, stepLimit, type Warn, wholeNumber } from '../ranges.js';
 import { planReuse } from './reuse.js';
 
-export const stepLimit = 200;
 export const guidanceLimit = 20;
 /** Pictures of one generator. */
 const drawLimit = 99;
