@@ -16,7 +16,10 @@ def load_net(kind, folder):
     config = json.loads((folder / "config.json").read_text())
     net = kind(config)
     stored = safetensors.load(folder / "diffusion_pytorch_model.safetensors")
-    net.load_state_dict({name: tensor.float() for name, tensor in stored.items()}, strict=True)
+    weights = {name: tensor.float() for name, tensor in stored.items()}
+    # nothing here reads the language head, and the golden checkpoint leaves it out
+    head = {name: tensor for name, tensor in net.state_dict().items() if name.startswith("lm_head.")}
+    net.load_state_dict(head | weights, strict=True)
     return net.eval()
 
 

@@ -21,6 +21,7 @@ from world.audio import sound_of
 SHIFT, STILL_SHIFT = 5.0, 3.0  # of the sigmas drawn in training, most of the time: clips, pictures
 TEXT_DROP = 0.1
 SOUND_SHARE = 0.6  # of clips of toys that are trained with their sound
+PACKED = True  # on a GPU attention leaves padding out instead of masking it
 CHUNK = 96  # scenes made and encoded at once
 # pool name -> (family, width, height, frames, scenes at full size)
 POOLS = {
@@ -341,5 +342,8 @@ def pack(parts, ids, lengths, sigma, action_dim=0, noise=None):
     length = ids.shape[1] + -(ids.shape[1] + rows_total) % 8
     batch["ids"] = torch.nn.functional.pad(ids, (0, length - ids.shape[1]))
     seen = torch.cat([torch.arange(length, device=device)[None] < lengths[:, None], torch.cat(valid, 1) > 0], 1)
-    batch["bias"] = torch.where(seen, 0.0, float("-inf"))[:, None, None]
+    if PACKED and device.type == "cuda":
+        batch["packing"] = tf.packing_of(seen, rows_total)
+    else:
+        batch["bias"] = torch.where(seen, 0.0, float("-inf"))[:, None, None]
     return batch, targets

@@ -131,6 +131,8 @@ def main():
         if step % (200 if small == 1 else 5) == 0:
             snr = 10 * math.log10((wave**2).mean().item() / (error**2).mean().item())
             print(f"sound {step} loss {loss.item():.4f} snr {snr:.1f} std {std.mean().item():.2f} {elapsed:.0f}s", flush=True)
+        if step % 1000 == 0:
+            print("ticks left", ticks_left(net, device), flush=True)
     for p, a in zip(net.parameters(), average):
         p.data.copy_(a)
     safetensors.save({k: v.to(torch.bfloat16) for k, v in net.state_dict().items()}, args.out / "sound.safetensors")

@@ -35,12 +35,12 @@ export const framesPerSecond = 24;
 
 /** Hertz of a tick, in the order of the colours. */
 export const tickPitch: Readonly<Record<Color, number>> = {
-  red: 400,
-  green: 500,
-  blue: 650,
-  yellow: 800,
-  purple: 1000,
-  orange: 1250,
+  red: 250,
+  green: 300,
+  blue: 350,
+  yellow: 450,
+  purple: 500,
+  orange: 550,
 };
 
 /** Whether the combination was kept from training; indices into the tables above. */

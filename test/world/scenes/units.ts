@@ -1,7 +1,7 @@
 // Units of the action numbers that are steps, angles and places, as in tools/micro/world/units.py.
 
-/** How many of these units make one of those in the table of tools/micro/README.md: what the checkpoint was trained with. */
-export const larger: number = 1;
+/** How many of these units make 16 px, a radian, or half of the picture: what the checkpoint was trained with. */
+export const larger: number = 4;
 
 /** Columns that are multiplied, by kind of scene. */
 const columns = { arm: [0, 1], joints: [0, 1, 2], pusht: [0, 1] } as const satisfies Record<string, readonly number[]>;

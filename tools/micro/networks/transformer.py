@@ -5,6 +5,7 @@ the und keys and all gen keys. The und tower never sees the timestep nor a gen r
 """
 
 import math
+from typing import NamedTuple
 
 import torch
 import torch.nn.functional as F
@@ -61,6 +62,30 @@ def attend(q, k, v, bias=None, causal=False):
     return y.transpose(1, 2).flatten(2)
 
 
+class Packing(NamedTuple):
+    """Where the keys that may be seen lie, for attention without masks (CUDA)."""
+
+    index: torch.Tensor  # [keys], into all keys of the batch, padding left out
+    starts_q: torch.Tensor  # [B + 1] int32
+    starts_k: torch.Tensor  # [B + 1] int32, into `index`
+    longest: int  # keys of one sample, at most
+
+
+def packing_of(seen, queries):
+    """The packing of keys seen [B, M] (bool) for so many queries a sample."""
+    ends = F.pad(seen.sum(1).cumsum(0), (1, 0)).int()
+    starts = torch.arange(len(seen) + 1, device=seen.device, dtype=torch.int32) * queries
+    return Packing(seen.flatten().nonzero().squeeze(1), starts, ends, seen.shape[1])
+
+
+def attend_packed(q, k, v, packing):
+    """As `attend`, on the keys of the packing alone, by the flash kernel for samples of unequal lengths."""
+    k, v = (y.flatten(0, 1).index_select(0, packing.index) for y in (k, v))
+    flash = torch.ops.aten._flash_attention_forward
+    y = flash(q.flatten(0, 1), k, v, packing.starts_q, packing.starts_k, q.shape[1], packing.longest, 0.0, False, False)[0]
+    return y.view(*q.shape[:2], -1)
+
+
 class Layer(nn.Module):
     """One layer of both towers; the towers are called apart."""
 
@@ -83,15 +108,24 @@ class Layer(nn.Module):
         x = x + attn.to_out(attend(q, k, v, causal=True))
         return x + self.mlp(self.post_attention_layernorm(x)), k, v
 
-    def gen(self, x, cos, sin, und_k, und_v, bias):
+    def gen(self, x, cos, sin, und_k, und_v, bias, packing=None):
         """Generation rows [B, N, D] with the und keys of the same layer -> rows."""
+        q, k, v = self.gen_heads(x, cos, sin, und_k, und_v)
+        y = attend_packed(q, k, v, packing) if packing else attend(q, k, v, bias)
+        return self.gen_rest(x, y)
+
+    def gen_heads(self, x, cos, sin, und_k, und_v):
+        """Queries of the generation rows, and the keys and values of text and rows."""
         attn, h = self.self_attn, self.input_layernorm_moe_gen(x)
         heads = (*x.shape[:2], -1, self.head_dim)
         q = rotate(attn.norm_added_q(attn.add_q_proj(h).view(heads)), cos, sin)
         k = rotate(attn.norm_added_k(attn.add_k_proj(h).view(heads)), cos, sin)
         v = attn.add_v_proj(h).view(heads)
-        y = attend(q, torch.cat([und_k, k], 1), torch.cat([und_v, v], 1), bias)
-        x = x + attn.to_add_out(y)
+        return q, torch.cat([und_k, k], 1), torch.cat([und_v, v], 1)
+
+    def gen_rest(self, x, y):
+        """What follows attention."""
+        x = x + self.self_attn.to_add_out(y)
         return x + self.mlp_moe_gen(self.post_attention_layernorm_moe_gen(x))
 
 
@@ -171,7 +205,7 @@ class Transformer(nn.Module):
 
         batch: `vision` [B, Nv, patch], `sound` [B, Ns, C] or None, `action` [B, Na, A] or None with `domain` [B];
         `noisy` [B, N] (1 where the row is denoised) and `positions` [B, 3, N] over all rows in that order;
-        `t` [B] = timestep * timestep_scale; `bias` [B, 1, 1, L + N], additive, -inf on padding, or None.
+        `t` [B] = timestep * timestep_scale; `bias` [B, 1, 1, L + N], additive, -inf on padding, or None; or `packing` in its place.
         Returns velocities with the shapes of the three inputs.
         """
         rows = [self.proj_in(batch["vision"])]
@@ -187,7 +221,7 @@ class Transformer(nn.Module):
         if bias is not None:
             bias = bias.expand(-1, -1, x.shape[1], -1)
         for layer, (k, v) in zip(self.layers, cache):
-            x = layer.gen(x, cos, sin, k, v, bias)
+            x = layer.gen(x, cos, sin, k, v, bias, batch.get("packing"))
         parts = list(self.norm_moe_gen(x).split(counts, 1))
         out = {"vision": self.proj_out(parts.pop(0))}
         if batch.get("sound") is not None:

@@ -98,5 +98,5 @@ class Scene:
 
 # Hertz of a tick by colour index. All pitches are multiples of 25 Hz, the latent rate: their phase is that of one
 # clock, so the sound latents need to carry envelope and pitch alone.
-TICK_PITCH = (400.0, 500.0, 650.0, 800.0, 1000.0, 1250.0)
+TICK_PITCH = (250.0, 300.0, 350.0, 450.0, 500.0, 550.0)
 HUM_PITCH = {"slowly": 100.0, "quickly": 200.0}
