@@ -9,6 +9,8 @@ export interface RunCacheOptions {
   readonly sessions: number;
   /** Most bytes of those. */
   readonly sessionBytes: number;
+  /** Branches of together at most so many rows go through the network together; as many as help where absent. */
+  readonly joinedRows?: number | undefined;
   /** What the values depend on besides a plan: the checkpoint, the device and its precision. */
   readonly network?: string;
 }
@@ -23,9 +25,9 @@ export class RunCaches implements Disposable {
   readonly texts: TextCache;
   readonly sessions: SessionCache;
 
-  constructor({ textBytes, sessions, sessionBytes, network = '' }: RunCacheOptions) {
+  constructor({ textBytes, sessions, sessionBytes, joinedRows, network = '' }: RunCacheOptions) {
     this.texts = new TextCache({ limitBytes: textBytes, network });
-    this.sessions = new SessionCache({ count: sessions, limitBytes: sessionBytes });
+    this.sessions = new SessionCache({ count: sessions, limitBytes: sessionBytes, joinedRows });
   }
 
   /** Keeps nothing beyond a run. */

@@ -80,3 +80,17 @@ it('a warm-up records what the job then launches', async () => {
   await runPlan(plan, networks, noInputs, { caches });
   expect(graphs()).toMatchObject({ recorded, destroyed: 0 });
 });
+
+it('branches that go together are recorded with fewer kernels than apart', async () => {
+  const { b, networks } = open();
+  await using _ = b;
+  const kernels = async (joinedRows?: number) => {
+    const before = b.report().launches;
+    using caches = new RunCaches({ textBytes: 0, sessions: 1, sessionBytes: 256 * mebibyte, joinedRows });
+    await runPlan(planOf(small, tiny), networks, noInputs, { caches, skipFrames: true });
+    return b.report().launches - before;
+  };
+  const together = await kernels();
+  expect(await kernels(0)).toBeGreaterThan(together);
+  expect(await kernels(1e9)).toBe(together);
+});

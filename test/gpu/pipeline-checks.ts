@@ -38,8 +38,9 @@ async function sameRandomWeights(): Promise<boolean> {
   const { libraryRoots, kernelCache } = readConfig();
   const { cuda } = await openDevice(chooseDevice(device), { dtype: 'f32', libraryRoots, kernelCache });
   if (cuda === null) return true;
+  await using gpu = cuda;
   const [shape, scale] = [[5, 3, 1, 2, 2], 0.01];
-  using weight = cuda.randomWeight([{ shape, seed: 123, scale }], 'convolution');
+  using weight = gpu.randomWeight([{ shape, seed: 123, scale }], 'convolution');
   // A product with one channel and tap at a time reads the weight out.
   const wanted = randomValues(60, 123, scale);
   const read: number[] = [];
@@ -47,13 +48,11 @@ async function sameRandomWeights(): Promise<boolean> {
     const [c, h, w] = [Math.floor(i / 4), Math.floor(i / 2) % 2, i % 2];
     const input = new Float32Array(12);
     input[(h * 2 + w) * 3 + c] = 1;
-    const x = cuda.upload({ shape: [1, 2, 2, 3], dtype: 'f32', bytes: new Uint8Array(input.buffer) });
-    const column = new Float32Array((await cuda.download(cuda.conv(x, weight))).bytes.slice().buffer);
+    const x = gpu.upload({ shape: [1, 2, 2, 3], dtype: 'f32', bytes: new Uint8Array(input.buffer) });
+    const column = new Float32Array((await gpu.download(gpu.conv(x, weight))).bytes.slice().buffer);
     for (const [o, value] of column.entries()) read[o * 12 + i] = value;
   }
-  const isSame = read.every((value, i) => Math.abs(value - (wanted[i] ?? Number.NaN)) < 1e-6);
-  await cuda[Symbol.asyncDispose]();
-  return isSame;
+  return read.every((value, i) => Math.abs(value - (wanted[i] ?? Number.NaN)) < 1e-6);
 }
 
 if (process.argv[2] === 'fresh') {

@@ -1,11 +1,19 @@
 // `orrery bench`: how fast this machine is, and where the time of a job goes.
 import { type Command, Option } from 'commander';
 import { RequestError } from '../../protocol/index.js';
+import { readJsonObject } from '../parameter-flags.js';
 import { formatTable, printLine, printNote } from '../print.js';
 import { addGpuFlags, type DeviceFlags, readGpuFlags } from './flags/device-flags.js';
-import { addModelFlags, type ModelFlags, readModelFlags } from './flags/model-flags.js';
+import {
+  addDecoderFlags,
+  addModelFlags,
+  type DecoderFlags,
+  type ModelFlags,
+  readDecoderFlags,
+  readModelFlags,
+} from './flags/model-flags.js';
 
-interface BenchFlags extends Omit<DeviceFlags, 'threads'>, ModelFlags {
+interface BenchFlags extends Omit<DeviceFlags, 'threads'>, ModelFlags, DecoderFlags {
   readonly threads?: string;
   readonly seconds?: string;
   readonly model?: string;
@@ -16,6 +24,10 @@ interface BenchFlags extends Omit<DeviceFlags, 'threads'>, ModelFlags {
   readonly guidanceScale?: string;
   readonly flowShift?: string;
   readonly image?: string;
+  readonly video?: string;
+  readonly extraBody?: string;
+  readonly separateBranches?: boolean;
+  readonly ops?: boolean;
   readonly textTokens?: string;
   readonly skipSteps?: string;
   readonly phase?: 'all' | 'denoise' | 'decode';
@@ -49,12 +61,17 @@ export function addBenchCommand(program: Command): void {
     .option('--guidance-scale <g>', 'guidance of the job; 1 runs one branch')
     .option('--flow-shift <s>', 'flow shift of the job')
     .option('--image <file>', 'picture that the job starts from')
+    .option('--video <file>', 'clip that the job continues, or reads controls or actions from')
+    .option('--extra-body <json>', 'other parameters of the job as a JSON object, or @FILE; they win over flags')
     .option('--text-tokens <n>', "the prompt's tokens, repeated or cut to so many")
     .option('--skip-steps <list>', 'steps that reuse a velocity, as 3,5,7')
+    .option('--separate-branches', 'each branch goes through the network by itself, however few its rows')
     .addOption(new Option('--phase <name>', 'part of the job to measure').choices(['all', 'denoise', 'decode']))
+    .option('--no-ops', 'leave out the times of single ops')
     .option('--runs <n>', 'runs of the job, the cold one included (3 where absent)');
   addGpuFlags(command);
   addModelFlags(command);
+  addDecoderFlags(command);
   command
     .option('--json', 'print one JSON object')
     .option('--debug', 'show stack traces')
@@ -63,7 +80,7 @@ export function addBenchCommand(program: Command): void {
 }
 
 /** Flags that say nothing of a job. */
-const machineFlags: ReadonlySet<string> = new Set(['threads', 'seconds', 'json', 'debug']);
+const machineFlags: ReadonlySet<string> = new Set(['threads', 'seconds', 'json', 'debug', 'ops']);
 
 function isJob(flags: BenchFlags): boolean {
   return Object.entries(flags).some(
@@ -106,11 +123,13 @@ async function benchJob(flags: BenchFlags): Promise<void> {
     ...given('guidance_scale', flags.guidanceScale),
     ...given('flow_shift', flags.flowShift),
     seed: 1,
+    ...(flags.extraBody === undefined ? {} : readJsonObject('extra_body', flags.extraBody)),
   };
   const request = readRequest({
     fields: {},
     extra: fields,
     ...(flags.image === undefined ? {} : { image: readMediaReference('image', flags.image) }),
+    ...(flags.video === undefined ? {} : { video: readMediaReference('video', flags.video) }),
   });
   const whole = (name: string, text: string | undefined) =>
     text === undefined ? undefined : readPositive(name, text, true);
@@ -119,6 +138,9 @@ async function benchJob(flags: BenchFlags): Promise<void> {
     model: flags.model,
     ...readGpuFlags(flags),
     ...readModelFlags(flags),
+    ...readDecoderFlags(flags),
+    separateBranches: flags.separateBranches,
+    ops: flags.ops,
     threads: whole('threads', flags.threads),
     textTokens: whole('text-tokens', flags.textTokens),
     skipSteps: flags.skipSteps?.split(',').map((text) => readPositive('skip-steps', text, true)),

@@ -59,7 +59,7 @@ describe('readCostConfig', () => {
     const given = { offload: ['und'], quantization: { format: 'fp8' }, dtype: 'bf16', vaeTiling: true } as const;
     expect(readCostConfig(checkpoint, memoryUse('cpu', given))).toEqual({
       ...plain,
-      tiling: { size: 256, stride: 192 },
+      tiling: { size: 512, stride: 464 },
     });
   });
 });

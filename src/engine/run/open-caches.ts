@@ -8,6 +8,8 @@ export interface KeepOptions {
   readonly textBytes?: number | undefined;
   /** Most shapes of requests whose recorded steps are kept; 0 keeps none. */
   readonly shapes?: number | undefined;
+  /** Branches of together at most so many rows go through the network together; as many as help where absent. */
+  readonly joinedRows?: number | undefined;
 }
 
 const mebibyte = 2 ** 20;
@@ -23,7 +25,7 @@ const shapesOnGpu = 4;
  */
 export function openCaches(
   device: DeviceName,
-  { textBytes: texts, shapes }: KeepOptions,
+  { textBytes: texts, shapes, joinedRows }: KeepOptions,
   network: readonly string[],
 ): RunCaches {
   const isCpu = device === 'cpu';
@@ -31,6 +33,7 @@ export function openCaches(
     textBytes: texts ?? (isCpu ? textBytes.cpu : textBytes.gpu),
     sessions: shapes ?? (isCpu ? 0 : shapesOnGpu),
     sessionBytes,
+    joinedRows,
     network: network.join(),
   });
 }

@@ -4,11 +4,32 @@ import { describe, expect, it } from 'vitest';
 import { createOracle } from '../../../test/backend/oracle.js';
 import { uploadFloats } from '../../backend/index.js';
 
-import { blendTiles, defaultTiling, tileSpans } from './tiles.js';
+import { blendTiles, defaultTiling, tiledPixels, tileSpans } from './tiles.js';
+
+/** The reference's. */
+const small = { size: 256, stride: 192 };
+
+describe('the usual tiles', () => {
+  it('decode at most 15 % more pixels of the usual large pictures, in pieces of at most two fifths', () => {
+    for (const [width, height] of [
+      [1280, 720],
+      [720, 1280],
+      [832, 480],
+      [1104, 832],
+      [960, 960],
+    ] as const) {
+      const pixels = tiledPixels({ width, height }, defaultTiling, 16) ?? 0;
+      expect(pixels / (width * height)).toBeGreaterThan(1);
+      expect(pixels / (width * height)).toBeLessThanOrEqual(1.151);
+    }
+    expect(defaultTiling.size ** 2 / (1280 * 720)).toBeLessThan(0.4);
+    expect(tiledPixels({ width: 512, height: 320 }, defaultTiling, 16)).toBeNull();
+  });
+});
 
 describe('tileSpans', () => {
   it('covers a length with full tiles and one last piece', () => {
-    expect(tileSpans(45, defaultTiling, 16)).toEqual([
+    expect(tileSpans(45, small, 16)).toEqual([
       { start: 0, end: 16 },
       { start: 12, end: 28 },
       { start: 24, end: 40 },
@@ -17,12 +38,12 @@ describe('tileSpans', () => {
   });
 
   it('adds no tile that lies inside another', () => {
-    expect(tileSpans(28, defaultTiling, 16)).toEqual([
+    expect(tileSpans(28, small, 16)).toEqual([
       { start: 0, end: 16 },
       { start: 12, end: 28 },
     ]);
-    expect(tileSpans(16, defaultTiling, 16)).toEqual([{ start: 0, end: 16 }]);
-    expect(tileSpans(5, defaultTiling, 16)).toEqual([{ start: 0, end: 5 }]);
+    expect(tileSpans(16, small, 16)).toEqual([{ start: 0, end: 16 }]);
+    expect(tileSpans(5, small, 16)).toEqual([{ start: 0, end: 5 }]);
   });
 
   it.each([

@@ -7,8 +7,11 @@ export interface Tiling {
   readonly stride: number;
 }
 
-/** The reference's tiles. */
-export const defaultTiling: Tiling = { size: 256, stride: 192 };
+/**
+ * 1280x720 is 6 tiles of together 1.15 times its pixels, the largest 28 % of it. The reference's 256 at stride 192 are 28 tiles of
+ * 1.65 times the pixels.
+ */
+export const defaultTiling: Tiling = { size: 512, stride: 464 };
 
 /** One tile's place along an axis, in latents. */
 export interface Span {

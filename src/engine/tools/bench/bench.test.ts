@@ -97,4 +97,25 @@ describe('a measured job', () => {
     expect(table).toContain('text-to-video, 64x64, 5 frames, 3 steps, 2 branches, 8 rows, 12 text tokens');
     expect(table).toContain('step by kind  gemm');
   });
+
+  it('can leave single ops out, decode by tiles and keep branches apart', async () => {
+    const extra = { prompt: 'a', task: 'text-to-image', size: '64x64', num_inference_steps: 1, seed: 1 };
+    const bench = await benchPipeline(
+      {
+        request: readRequest({ fields: {}, extra: { ...extra, guidance_scale: 2 } }),
+        device: 'cpu',
+        threads: 1,
+        ops: false,
+        vaeTiling: true,
+        separateBranches: true,
+        runs: 1,
+      },
+      readConfig({}),
+    );
+    expect(bench.ops).toEqual({ step: null, decode: null });
+    expect(bench.rates.gemm).toBeNull();
+    expect(bench.step?.medianMs).toBeGreaterThan(0);
+    expect(bench.warm.decode).toBeGreaterThan(0);
+    expect(describeBench(bench).join('\n')).not.toContain('by kind');
+  });
 });

@@ -1,7 +1,7 @@
 // `orrery bench --task …`: where the time of one job goes on a device, part by part, cold and warm, beside what the device could do.
 
 import type { Quantization, Tower } from '../../../models/cosmos3-transformer/index.js';
-import { decodeFlops } from '../../../models/wan-vae/index.js';
+import { decodeFlops, defaultTiling } from '../../../models/wan-vae/index.js';
 import { branchNames, branchWeights } from '../../../pipeline/denoise/guidance.js';
 import { makeSchedule } from '../../../pipeline/denoise/schedule.js';
 import { estimateCost, layerFlops } from '../../../pipeline/plan/cost.js';
@@ -54,7 +54,13 @@ export interface PipelineBenchOptions extends ModelOptions {
   readonly textTokens?: number | undefined;
   /** Steps that reuse a velocity. */
   readonly skipSteps?: readonly number[] | undefined;
+  /** Decode frames by tiles. */
+  readonly vaeTiling?: boolean | undefined;
+  /** Each branch goes through the network by itself, however few its rows. */
+  readonly separateBranches?: boolean | undefined;
   readonly phase?: BenchPhase | undefined;
+  /** False leaves out the times of single ops. */
+  readonly ops?: boolean | undefined;
   /** Runs, the cold one included; 3 where absent. */
   readonly runs?: number | undefined;
   /** Told what is being done. */
@@ -70,6 +76,7 @@ export async function benchPipeline(
   const model = await openModel(options, config);
   try {
     const { phase = 'all', request } = options;
+    const tiling = options.vaeTiling === true ? defaultTiling : null;
     await using probed = await probeInputs(sourcesOf(request.request), {
       findFfmpeg: () => findEncoder(config),
       signal: undefined,
@@ -85,7 +92,7 @@ export async function benchPipeline(
       openDevice(name, { threads, blas, dtype, libraryRoots, kernelCache, gpu: options.gpu }),
     );
     try {
-      return await benchOn(device, { options, model, plan, inputs, phase, name, openSeconds });
+      return await benchOn(device, { options, model, plan, inputs, phase, tiling, name, openSeconds });
     } finally {
       await device.backend[Symbol.asyncDispose]();
     }
@@ -132,7 +139,11 @@ async function benchOn(device: OpenedDevice, context: BenchContext): Promise<Pip
   const replays = new ReplayTimer(backend, cuda);
   const opTimer = new OpTimer(backend, cuda);
   // Texts are run each time, since their time is measured.
-  using caches = openCaches(context.name, { textBytes: 0 }, []);
+  using caches = openCaches(
+    context.name,
+    { textBytes: 0, joinedRows: options.separateBranches === true ? 0 : undefined },
+    [],
+  );
   const times: RunTimes[] = [];
   const steps: ReplayTimes[] = [];
   for (let run = 0; run < runs; run++) {
@@ -142,10 +153,11 @@ async function benchOn(device: OpenedDevice, context: BenchContext): Promise<Pip
     steps.push(replays.take());
   }
   const memory = cuda?.report().memory;
-  onProgress?.('op by op');
+  const hasOps = options.ops !== false;
+  if (hasOps) onProgress?.('op by op');
   const opByOp = { ...networks, backend: opTimer.backend };
-  const stepOps = phase === 'decode' ? null : await oneStep(opByOp, context, opTimer);
-  const decodeOps = phase === 'denoise' ? null : await oneDecode(opByOp, plan, opTimer);
+  const stepOps = !hasOps || phase === 'decode' ? null : await oneStep(opByOp, context, opTimer);
+  const decodeOps = !hasOps || phase === 'denoise' ? null : await oneDecode(opByOp, context, opTimer);
   const [cold, ...warmRuns] = times as [RunTimes, ...RunTimes[]];
   const warm = medianTimes(warmRuns.length > 0 ? warmRuns : [cold]);
   const { activationDtype: dtype } = backend;

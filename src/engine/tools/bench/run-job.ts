@@ -1,5 +1,6 @@
 // Runs a job for its times: whole, one step op by op, one decode op by op.
 import { uploadFloats } from '../../../backend/index.js';
+import type { Tiling } from '../../../models/wan-vae/index.js';
 import { decodeVision } from '../../../pipeline/decode/decode.js';
 import { NoiseGenerator } from '../../../pipeline/denoise/schedule.js';
 import { generate } from '../../../pipeline/generate.js';
@@ -17,6 +18,8 @@ export interface Job {
   readonly plan: Plan;
   readonly inputs: PlanInputs;
   readonly phase: BenchPhase;
+  /** Null where frames are decoded whole. */
+  readonly tiling: Tiling | null;
 }
 
 /** Seconds of the parts of one run. */
@@ -39,15 +42,16 @@ export interface StepTimes {
 }
 
 /** One run of the job; every part waits for the device. `caches` keeps what a server would between two jobs. */
-export async function runOnce(networks: Networks, { plan, inputs, phase }: Job, caches: RunCaches): Promise<RunTimes> {
+export async function runOnce(networks: Networks, job: Job, caches: RunCaches): Promise<RunTimes> {
+  const { plan, inputs, phase, tiling } = job;
   const { backend } = networks;
   const start = performance.now();
   if (phase === 'decode') {
-    const decode = await decodeNoise(networks, plan);
+    const decode = await decodeNoise(networks, job);
     return { text: 0, prepare: 0, denoise: 0, decode, total: decode };
   }
   const marks: { readonly name: string; readonly at: number }[] = [];
-  const options = { skipFrames: phase === 'denoise', caches };
+  const options = { skipFrames: phase === 'denoise', caches, ...(tiling && { tiling }) };
   for await (const event of generate(plan, networks, inputs, options)) {
     if (event.type === 'step') marks.push({ name: 'step', at: performance.now() });
     if (event.type !== 'phase') continue;
@@ -73,7 +77,7 @@ export async function runOnce(networks: Networks, { plan, inputs, phase }: Job, 
 }
 
 /** Decodes latents of noise; the seconds it took. */
-async function decodeNoise(networks: Networks, plan: Plan): Promise<number> {
+async function decodeNoise(networks: Networks, { plan, tiling }: Pick<Job, 'plan' | 'tiling'>): Promise<number> {
   const { backend: b, vae, transformer } = networks;
   const { spatialFactor, temporalFactor } = vae.config;
   const { width, height } = plan.content;
@@ -87,7 +91,7 @@ async function decodeNoise(networks: Networks, plan: Plan): Promise<number> {
   using latents = uploadFloats(b, new NoiseGenerator(1).normal(count), shape);
   await b.synchronize();
   const start = performance.now();
-  for await (const _ of decodeVision(networks, latents));
+  for await (const _ of decodeVision(networks, latents, { ...(tiling && { tiling }) }));
   await b.synchronize();
   return (performance.now() - start) / 1000;
 }
@@ -107,9 +111,9 @@ export async function oneStep(networks: Networks, { plan, inputs }: Job, timer: 
 }
 
 /** One decode, op by op. */
-export async function oneDecode(networks: Networks, plan: Plan, timer: OpTimer): Promise<OpTimes> {
+export async function oneDecode(networks: Networks, job: Job, timer: OpTimer): Promise<OpTimes> {
   timer.take();
-  await decodeNoise(networks, plan);
+  await decodeNoise(networks, job);
   return timer.take();
 }
 

@@ -11,6 +11,8 @@ export interface SessionCacheOptions {
   readonly count: number;
   /** Most bytes of all sessions, the memory that recorded steps share included. A run that takes more is not kept. */
   readonly limitBytes: number;
+  /** Branches of together at most so many rows go through the network together. */
+  readonly joinedRows?: number | undefined;
 }
 
 /** What was kept and used so far. */
@@ -64,10 +66,10 @@ export class SessionCache implements Disposable {
     b: Backend,
     transformer: Transformer,
     conditions: Conditions,
-    { stochastic, keepsVelocities }: Omit<SessionOptions, 'isKept'>,
+    { stochastic, keepsVelocities }: Omit<SessionOptions, 'isKept' | 'joinedRows'>,
   ): HeldSession {
-    const { count, limitBytes } = this.#options;
-    const workBytes = workOf(b, transformer, conditions);
+    const { count, limitBytes, joinedRows = mostJoinedRows } = this.#options;
+    const workBytes = workOf(b, transformer, conditions, joinedRows);
     // Weights that come and go were recorded where they lay; a recorder wants what is made for it alone.
     const staysPut = transformer.layers.every(({ gen }) => gen.group === undefined);
     const isKept = count > 0 && !keepsVelocities && staysPut && workBytes <= limitBytes;
@@ -81,7 +83,8 @@ export class SessionCache implements Disposable {
     } else this.#misses++;
     if (isKept && !found) this.#makeRoom(count - 1, limitBytes - workBytes);
     const session =
-      found?.session ?? new StepSession(b, transformer, conditions, { isKept, stochastic, keepsVelocities });
+      found?.session ??
+      new StepSession(b, transformer, conditions, { isKept, stochastic, joinedRows, keepsVelocities });
     let isSettled = false;
     return {
       session,
@@ -130,11 +133,11 @@ function keyOf({ layout, branches }: Conditions): string {
 }
 
 /** Temporaries of the branch with the most rows, or of those that go together. */
-function workOf(b: Backend, { config }: Transformer, { branches }: Conditions): number {
+function workOf(b: Backend, { config }: Transformer, { branches }: Conditions, joinedRows: number): number {
   const { hidden, inner, heads, kvHeads, headDim, mlp } = config;
   const rows = branches.map((branch) => branch.rows);
   const together = rows.reduce((sum, count) => sum + count, 0);
-  const most = together <= mostJoinedRows ? together : Math.max(...rows);
+  const most = together <= joinedRows ? together : Math.max(...rows);
   const sizes = { hiddenSize: hidden, intermediateSize: inner, heads, kvHeads, headDim, gatedMlp: mlp === 'swiglu' };
   return most * layerElements(sizes) * (b.activationDtype === 'bf16' ? 2 : 4);
 }

@@ -24,6 +24,8 @@ export interface SessionOptions {
   /** Serves later runs too: texts get places of their own, and the conditions are taken over. */
   readonly isKept: boolean;
   readonly stochastic: boolean;
+  /** Branches of together at most so many rows go together; `mostJoinedRows` where absent. */
+  readonly joinedRows?: number | undefined;
   /** Keeps each branch's own velocities. */
   readonly keepsVelocities: boolean;
 }
@@ -53,6 +55,7 @@ export class StepSession implements Disposable {
   readonly #transformer: Transformer;
   readonly #conditions: Conditions;
   readonly #taken: Disposable | null;
+  readonly #joinedRows: number;
   readonly #slots = new Map<TextRole, TextSlot>();
   readonly #contexts = new Map<BranchName, GenContext>();
   /** By branch, of the last computed step; only where asked for. */
@@ -70,6 +73,7 @@ export class StepSession implements Disposable {
     this.#b = b;
     this.#transformer = transformer;
     this.#conditions = conditions;
+    this.#joinedRows = options.joinedRows ?? mostJoinedRows;
     this.memory = new SessionMemory(b, transformer.config.hidden, targets, options.stochastic);
     for (const { name, context } of branches) {
       const role = roleOf(name);
@@ -215,6 +219,7 @@ export class StepSession implements Disposable {
         rows,
         pass: { segments: segments(samples), context: this.#contexts.get(name) as GenContext },
       })),
+      this.#joinedRows,
       (passes) => predictVelocities(b, this.#transformer, passes, row, { wide }),
     );
     for (const [k, name] of active.entries())
@@ -248,12 +253,13 @@ export class StepSession implements Disposable {
 /** Predicts branches in as few goes as their rows allow, in order. */
 function predictTogether<Pass>(
   branches: readonly { readonly rows: number; readonly pass: Pass }[],
+  joinedRows: number,
   predict: (passes: readonly Pass[]) => Tensor[][],
 ): Tensor[][] {
   const groups: { rows: number; readonly passes: Pass[] }[] = [];
   for (const { rows, pass } of branches) {
     const group = groups.at(-1);
-    if (group && group.rows + rows <= mostJoinedRows) {
+    if (group && group.rows + rows <= joinedRows) {
       group.passes.push(pass);
       group.rows += rows;
     } else groups.push({ rows, passes: [pass] });
