@@ -10,7 +10,15 @@ import { textToImage, textToVideo } from './checks/words.js';
 
 let engine: Orrery;
 let studio: Studio;
-const benchOf = (scale: number): Bench => ({ studio, scale, set: 0, report: () => undefined });
+const benchOf = (scale: number, frames?: number): Bench => ({
+  studio,
+  scale,
+  set: 0,
+  ...(frames !== undefined && { frames }),
+  report: () => undefined,
+});
+/** The shortest clips in which even a slow thing goes far enough. */
+const short = 17;
 
 beforeAll(async () => {
   engine = await Orrery.load({ config: { ...readConfig({}), threads: 2, blas: 'off' } });
@@ -36,13 +44,13 @@ describe('the small checkpoint', () => {
   });
 
   it('moves it where they say', { timeout: 300_000 }, async () => {
-    const figures = await textToVideo(benchOf(0.015));
-    expect(figureOf(figures, 'colour'), formatFigures(figures)).toBeGreaterThanOrEqual(60);
+    const figures = await textToVideo(benchOf(0.01, short));
+    expect(figureOf(figures, 'colour'), formatFigures(figures)).toBeGreaterThanOrEqual(50);
     expect(figureOf(figures, 'direction'), formatFigures(figures)).toBe(100);
   });
 
   it('begins with the picture given', { timeout: 300_000 }, async () => {
-    const figures = await imageToVideo(benchOf(0.01));
+    const figures = await imageToVideo(benchOf(0.01, short));
     expect(figureOf(figures, 'frame 0'), formatFigures(figures)).toBeGreaterThan(36);
     expect(figureOf(figures, 'direction'), formatFigures(figures)).toBe(100);
   });

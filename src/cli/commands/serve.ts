@@ -29,21 +29,30 @@ export function addServeCommand(program: Command): void {
 }
 
 async function run(model: string | undefined, command: Command): Promise<void> {
-  const { mergeInputs, printConfig, readConfigFile, readSettings, serve } = await import('../../server/index.js');
+  const { mergeInputs, nameSource, printConfig, readConfigFile } = await import('../../server/options/config-file.js');
+  const { readSettings } = await import('../../server/options/settings.js');
   const { given, environment } = readOptions(command);
   const config = given.config ?? environment.config;
-  const input = mergeInputs(
-    { ...(model === undefined ? {} : { model }), ...given },
-    environment,
-    typeof config === 'string' ? readConfigFile(config) : {},
-  );
-  const { config: _file, 'print-config': asksForConfig, ...flags } = input;
-  const { settings, notes } = readSettings(flags);
+  const sources = [
+    { name: null, input: { ...(model === undefined ? {} : { model }), ...given } },
+    { name: 'from the environment', input: environment },
+    { name: `from ${config}`, input: typeof config === 'string' ? readConfigFile(config) : {} },
+  ];
+  const { config: _file, 'print-config': asksForConfig, ...flags } = mergeInputs(...sources.map(({ input }) => input));
+  let read: ReturnType<typeof readSettings>;
+  try {
+    read = readSettings(flags);
+  } catch (error) {
+    throw nameSource(error, sources);
+  }
+  const { settings, notes } = read;
   if (asksForConfig === true) {
     printLine(printConfig(flags).trimEnd());
     return;
   }
   const stop = waitForSignal();
+  // The whole server takes longest to load: not before the flags are known to be right.
+  const { serve } = await import('../../server/index.js');
   const server = await serve(settings, { notes });
   try {
     // A device that cannot be opened ends the server; one that dies later is started again.

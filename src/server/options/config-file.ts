@@ -46,6 +46,23 @@ function listOf(value: unknown): readonly unknown[] {
   return Array.isArray(value) ? value : [value];
 }
 
+/** Where values come from: what an error says of it, null for the command line. */
+export interface InputSource {
+  readonly name: string | null;
+  readonly input: FlagInput;
+}
+
+/** What went wrong with a flag, with where the flag came from unless that is the command line; sources in the order in which they win. */
+export function nameSource(error: unknown, sources: readonly InputSource[]): unknown {
+  if (!(error instanceof RequestError) || error.param === null) return error;
+  const wanted = findFlag(error.param)?.name ?? error.param;
+  const source = sources.find(({ input }) =>
+    Object.entries(input).some(([name, value]) => value !== undefined && (findFlag(name)?.name ?? name) === wanted),
+  );
+  if (!source?.name) return error;
+  return new RequestError(error.code, error.param, `${error.message} (${source.name})`);
+}
+
 /** Values of several sources as one; the first source that has a flag wins. */
 export function mergeInputs(...sources: readonly FlagInput[]): FlagInput {
   const merged: Record<string, unknown> = {};

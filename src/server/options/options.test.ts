@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { mergeInputs, printConfig, readConfigFile } from './config-file.js';
+import { mergeInputs, nameSource, printConfig, readConfigFile } from './config-file.js';
 import { deviceOptions } from './device-settings.js';
 import { findFlag, readFlags, refusalOnCpu, serveFlags } from './flags.js';
 import { reuseOptions } from './reuse-settings.js';
@@ -261,6 +261,29 @@ describe('config files', () => {
     });
     expect(readConfigFile(file('b.json', '{"host": "::1"}'))).toEqual({ host: '::1' });
     expect(readConfigFile(file('c.yaml', ''))).toEqual({});
+  });
+
+  it('are named where they are wrong, unless they come from the command line', () => {
+    const sources = [
+      { name: null, input: { host: 'localhost' } },
+      { name: 'from the environment', input: { 'max-queue': '1' } },
+      { name: 'from o.yaml', input: { port: 70_000, prot: 1, max_queue: 3 } },
+    ];
+    const messageOf = (input: Readonly<Record<string, unknown>>) => {
+      try {
+        readSettings(input);
+      } catch (error) {
+        return (nameSource(error, sources) as Error).message;
+      }
+      return 'nothing is wrong';
+    };
+    expect(messageOf({ port: 70_000 })).toMatch(/^--port .*70000.* \(from o\.yaml\)$/);
+    expect(messageOf({ prot: 1 })).toBe('--prot is no flag of the server; did you mean --port? (from o.yaml)');
+    expect(messageOf({ 'max-queue': 'many' })).toMatch(/ \(from the environment\)$/);
+    expect(messageOf({ 'log-level': 'loud' })).toMatch(/loud/);
+    expect(messageOf({ 'log-level': 'loud' })).not.toMatch(/\(from/);
+    const other = new Error('x');
+    expect(nameSource(other, sources)).toBe(other);
   });
 
   it.each([

@@ -11,9 +11,11 @@ import { lookAt } from './judge.js';
 export const imageToVideo: Check = async (bench) => {
   const task = 'image-to-video';
   const found = await overCases(bench, task, 50, async (random, seed) => {
-    const scene = drawToyScene(random, { motion: 'straight', heldOut: isHeldOutCase(seed) });
+    const { frames } = bench;
+    const scene = drawToyScene(random, { motion: 'straight', heldOut: isHeldOutCase(seed), ...(frames && { frames }) });
     const image = drawScene(scene, 'rgb', 1);
-    const clip = await bench.studio.clip({ prompt: describeClip(random, scene), image, seed });
+    const prompt = describeClip(random, scene);
+    const clip = await bench.studio.clip({ prompt, image, ...(frames && { frames }), seed });
     const [toy] = scene.toys as readonly [Toy];
     const looks = Array.from({ length: clip.frames }, (_, frame) => lookAt(clip, frame));
     return {

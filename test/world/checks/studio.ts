@@ -23,6 +23,9 @@ export interface StudioOptions {
   readonly overlay?: Partial<LibraryRequest>;
 }
 
+/** Name of what is being made: several processes may share a folder. */
+const fresh = `new-${process.pid}`;
+
 /** An engine with a folder for what it writes. */
 export class Studio implements Disposable {
   readonly #engine: Orrery;
@@ -61,11 +64,13 @@ export class Studio implements Disposable {
   async actions(request: Asked): Promise<readonly (readonly number[])[]> {
     const path = await this.#path(request, 'actions.json');
     if (existsSync(path)) return JSON.parse(await readFile(path, 'utf8'));
-    const output = join(this.#folder, 'new.json');
+    const output = join(this.#folder, `${fresh}.json`);
     const asked = { prompt: '', ...request, ...this.#overlay };
     const { action } = await this.#engine.generate(asked, { output }).result();
     if (action === null) throw new Error(`${request.task} made no actions`);
-    await writeFile(path, JSON.stringify(action.data));
+    // Under its own name only when it is whole: a run that was broken off goes on from what it finds.
+    await writeFile(output, JSON.stringify(action.data));
+    await rename(output, path);
     return action.data;
   }
 
@@ -77,7 +82,7 @@ export class Studio implements Disposable {
   async #make(request: Asked, extensions: readonly string[]): Promise<string[]> {
     const paths = await Promise.all(extensions.map((extension) => this.#path(request, extension)));
     if (paths.every((path) => existsSync(path))) return paths;
-    const output = extensions.map((extension) => join(this.#folder, `new.${extension}`));
+    const output = extensions.map((extension) => join(this.#folder, `${fresh}.${extension}`));
     await this.#engine.generate({ prompt: '', ...request, ...this.#overlay }, { output }).result();
     for (const [i, path] of paths.entries()) await rename(output[i] as string, path);
     if (this.#isKept)

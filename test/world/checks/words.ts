@@ -9,11 +9,12 @@ import { lookAt } from './judge.js';
 export const textToVideo: Check = async (bench) => {
   const task = 'text-to-video';
   const found = await overCases(bench, task, 200, async (random, seed) => {
-    const scene = drawToyScene(random, { motion: 'straight', heldOut: isHeldOutCase(seed) });
-    const clip = await bench.studio.clip({ prompt: describeClip(random, scene), seed });
+    const { frames } = bench;
+    const scene = drawToyScene(random, { motion: 'straight', heldOut: isHeldOutCase(seed), ...(frames && { frames }) });
+    const clip = await bench.studio.clip({ prompt: describeClip(random, scene), ...(frames && { frames }), seed });
     const [toy] = scene.toys as readonly [Toy];
     const path = followObject(clip);
-    const look = lookAt(clip, 12);
+    const look = lookAt(clip, Math.floor(clip.frames / 2));
     const side = toy.direction === 'left' || toy.direction === 'right' ? scene.width : scene.height;
     return {
       color: look?.color === toy.color,

@@ -42,13 +42,20 @@ const unitArea: Readonly<Record<Shape, number>> = {
 export function overlapWith(shape: Shape, mask: Mask): number {
   const { x, y, area } = measureMask(mask);
   const radius = Math.sqrt(area / unitArea[shape]);
-  const { width, on } = mask;
-  let [both, any] = [0, 0];
-  for (let i = 0; i < on.length; i++) {
-    const inside = outlineDistance(shape, (i % width) - x, Math.floor(i / width) - y, radius, radius) < 0;
-    if (inside && on[i] === 1) both++;
-    if (inside || on[i] === 1) any++;
+  const { width, height, on } = mask;
+  // No shape reaches farther than 1.2 radii.
+  const reach = 1.2 * radius + 1;
+  const [left, right] = [Math.max(0, Math.floor(x - reach)), Math.min(width - 1, Math.ceil(x + reach))];
+  const [top, bottom] = [Math.max(0, Math.floor(y - reach)), Math.min(height - 1, Math.ceil(y + reach))];
+  let [both, inside] = [0, 0];
+  for (let row = top; row <= bottom; row++) {
+    for (let column = left; column <= right; column++) {
+      if (outlineDistance(shape, column - x, row - y, radius, radius) >= 0) continue;
+      inside++;
+      both += on[row * width + column] as number;
+    }
   }
+  const any = inside + area - both;
   return any === 0 ? 0 : both / any;
 }
 

@@ -51,6 +51,9 @@ function gapsToGround({ width, height, data }: RgbClip, frame: number): Float32A
 /** Gap up to which a pixel is the ground's. */
 const isGround = 0.05;
 
+/** Pixels of the smallest part that is something. */
+const leastArea = 30;
+
 /** Gap from the ground that is something, and the highest at which an outline is drawn. */
 const [leastGap, outlineGap] = [0.25, 0.5];
 
@@ -61,11 +64,14 @@ const [leastGap, outlineGap] = [0.25, 0.5];
 export function maskObjects(clip: RgbClip, frame: number): Mask {
   const { width, height } = clip;
   const gaps = gapsToGround(clip, frame);
-  const on = Uint8Array.from(gaps, (gap) => (gap > leastGap ? 1 : 0));
-  for (const part of splitMask({ width, height, on })) {
-    const inside = gaps.filter((_, i) => part.on[i] === 1).sort();
+  const on = new Uint8Array(gaps.length);
+  for (let i = 0; i < on.length; i++) on[i] = (gaps[i] as number) > leastGap ? 1 : 0;
+  for (const places of partsOf({ width, height, on })) {
+    const inside = new Float32Array(places.length);
+    for (let i = 0; i < places.length; i++) inside[i] = gaps[places[i] as number] as number;
+    inside.sort();
     const half = Math.min((inside[inside.length >> 1] as number) / 2, outlineGap);
-    for (let i = 0; i < on.length; i++) if (part.on[i] === 1 && (gaps[i] as number) <= half) on[i] = 0;
+    for (const at of places) if ((gaps[at] as number) <= half) on[at] = 0;
   }
   return { width, height, on };
 }
@@ -91,8 +97,10 @@ export function maskColor(clip: RgbClip, frame: number, color: Rgb, reach = 0.42
   const ground = gapsToGround(clip, frame);
   for (let i = 0; i < on.length; i++) {
     if ((ground[i] as number) < isGround) continue;
-    const at = (c: number) => (data[begin + i * 3 + c] as number) / 255;
-    const [r, g, b] = [at(0), at(1), at(2)];
+    const at = begin + i * 3;
+    const r = (data[at] as number) / 255;
+    const g = (data[at + 1] as number) / 255;
+    const b = (data[at + 2] as number) / 255;
     const gap = gapTo(color, r, g, b);
     const isThere = gap < reach && gap < (ground[i] as number);
     on[i] = isThere && others.every((other) => gapTo(other, r, g, b) >= gap) ? 1 : 0;
@@ -112,11 +120,11 @@ export function measureMask({ width, on }: Mask): Blob {
   return { x: sumX / area, y: sumY / area, area };
 }
 
-/** Connected parts of a mask of at least `least` pixels, the largest first, each as a mask of its own. */
-export function splitMask({ width, height, on }: Mask, least = 30): readonly Mask[] {
+/** Places of the pixels of each connected part of a mask of at least `least` pixels, the largest part first. */
+function partsOf({ width, on }: Mask, least = leastArea): readonly Int32Array[] {
   const open = Uint8Array.from(on);
   const places = new Int32Array(on.length);
-  const found: { readonly mask: Mask; readonly area: number }[] = [];
+  const found: Int32Array[] = [];
   let area = 0;
   const visit = (at: number) => {
     if (open[at] !== 1) return;
@@ -132,19 +140,30 @@ export function splitMask({ width, height, on }: Mask, least = 30): readonly Mas
       const x = at % width;
       if (x > 0) visit(at - 1);
       if (x < width - 1) visit(at + 1);
-      visit(at - width);
-      visit(at + width);
+      if (at >= width) visit(at - width);
+      if (at + width < on.length) visit(at + width);
     }
-    if (area < least) continue;
-    const part = new Uint8Array(on.length);
-    for (let i = 0; i < area; i++) part[places[i] as number] = 1;
-    found.push({ mask: { width, height, on: part }, area });
+    if (area >= least) found.push(places.slice(0, area));
   }
-  return found.sort((a, b) => b.area - a.area).map(({ mask }) => mask);
+  return found.sort((a, b) => b.length - a.length);
+}
+
+function maskOf({ width, height, on }: Mask, places: Int32Array): Mask {
+  const part = new Uint8Array(on.length);
+  for (const at of places) part[at] = 1;
+  return { width, height, on: part };
+}
+
+/** Connected parts of a mask of at least `least` pixels, the largest first, each as a mask of its own. */
+export function splitMask(mask: Mask, least = leastArea): readonly Mask[] {
+  return partsOf(mask, least).map((places) => maskOf(mask, places));
 }
 
 /** The largest connected part of what stands out of the ground. */
 export function findObject(clip: RgbClip, frame: number): { readonly mask: Mask; readonly blob: Blob } | null {
-  const [mask] = splitMask(maskObjects(clip, frame));
-  return mask === undefined ? null : { mask, blob: measureMask(mask) };
+  const all = maskObjects(clip, frame);
+  const [places] = partsOf(all);
+  if (places === undefined) return null;
+  const mask = maskOf(all, places);
+  return { mask, blob: measureMask(mask) };
 }
