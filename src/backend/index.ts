@@ -1,4 +1,5 @@
 // The room's door: the device contract.
+export { allOrNothing, type Own } from './all-or-nothing.js';
 export type * from './backend.js';
 export { type BlockMemory, DeviceTensor, ownTensor, TensorScopes } from './device-tensor.js';
 export { disposeTensors } from './dispose.js';

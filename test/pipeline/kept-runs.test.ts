@@ -1,6 +1,7 @@
 // What runs leave to later ones must not be seen in them: prompts that were run before, steps that were recorded before.
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { OutOfMemoryError } from '../../src/backend/index.js';
 import type { CpuBackend } from '../../src/cpu/index.js';
 import type { Networks } from '../../src/pipeline/networks.js';
 import type { Plan } from '../../src/pipeline/plan-types.js';
@@ -127,6 +128,43 @@ async function compare(
   return { kept, alone };
 }
 
+/** The backend with a word before it makes room. */
+const withRoom = (tell: () => void): CpuBackend =>
+  new Proxy(backend, {
+    get(target, name) {
+      const member: unknown = Reflect.get(target, name);
+      if (typeof member !== 'function') return member;
+      return (...args: readonly unknown[]) => {
+        if (name === 'zeros' || name === 'upload' || name === 'add' || name === 'concat') tell();
+        return Reflect.apply(member, target, args);
+      };
+    },
+  });
+
+/** A transfer of two hints with these weights, and maps of them. */
+function transfer(weights: readonly [number, number]): Plan {
+  const source = { kind: 'frames', clip: testClip(64, 48, 5) } as const;
+  return planOf(
+    {
+      ...small,
+      task: 'transfer',
+      fps: 24,
+      reference: { grid: 'native' },
+      transfer: {
+        chunkFrames: 5,
+        controlGuidance: 1.5,
+        hints: [
+          { kind: 'edge', weight: weights[0], source },
+          { kind: 'depth', weight: weights[1], source },
+        ],
+      },
+    },
+    { ...tiny, hints: [inputFacts(64, 48, 5, 24), inputFacts(64, 48, 5, 24)] },
+  );
+}
+const mapsOf = (seed: number) =>
+  controlInputs({ edge: testClip(64, 48, 5, seed), depth: testClip(64, 48, 5, seed + 1) });
+
 describe('kept sessions', () => {
   it('give other prompts, seeds, steps and guidance the bits of a run alone', async () => {
     using caches = keeping();
@@ -162,28 +200,7 @@ describe('kept sessions', () => {
 
   it('serve several controls with other weights and maps', async () => {
     using caches = keeping();
-    const source = { kind: 'frames', clip: testClip(64, 48, 5) } as const;
-    const transfer = (weights: readonly [number, number]) =>
-      planOf(
-        {
-          ...small,
-          task: 'transfer',
-          fps: 24,
-          reference: { grid: 'native' },
-          transfer: {
-            chunkFrames: 5,
-            controlGuidance: 1.5,
-            hints: [
-              { kind: 'edge', weight: weights[0], source },
-              { kind: 'depth', weight: weights[1], source },
-            ],
-          },
-        },
-        { ...tiny, hints: [inputFacts(64, 48, 5, 24), inputFacts(64, 48, 5, 24)] },
-      );
-    const maps = [1, 4].map((seed) =>
-      controlInputs({ edge: testClip(64, 48, 5, seed), depth: testClip(64, 48, 5, seed + 1) }),
-    );
+    const maps = [1, 4].map(mapsOf);
     const { kept, alone } = await compare([transfer([1, 2]), transfer([3, 1])], caches, maps);
     expect(kept).toEqual(alone);
     expect(caches.sessions.use.hits).toBe(1);
@@ -222,6 +239,32 @@ describe('kept sessions', () => {
       expect(backend.usedBytes()).toBeGreaterThan(before);
     }
     expect(backend.usedBytes()).toBe(before);
+  });
+
+  it.each([
+    ['a clip', () => planOf(small, tiny), noInputs, 3],
+    ['sound', () => planOf({ ...small, sound: true, steps: 1 }, tiny), noInputs, 11],
+    ['several controls', () => transfer([1, 2]), mapsOf(1), 41],
+  ] as const)('that do not fit leave nothing behind: %s', async (_name, makePlan, inputs, stride) => {
+    using caches = keeping();
+    const run = (b: Networks['backend']) => runPlan(makePlan(), { ...networks, backend: b }, inputs, { caches });
+    const usedBytes = () => {
+      caches.sessions.clear();
+      caches.texts.clear();
+      return backend.usedBytes();
+    };
+    let made = 0;
+    await run(withRoom(() => made++));
+    const before = usedBytes();
+    expect(made).toBeGreaterThan(20);
+    for (let last = 0; last < made; last += stride) {
+      let count = 0;
+      const full = withRoom(() => {
+        if (count++ === last) throw new OutOfMemoryError(1, 0, 'A test.');
+      });
+      await expect(run(full)).rejects.toThrow('A test.');
+      expect(usedBytes(), `without place number ${last} of ${made}`).toBe(before);
+    }
   });
 
   it('are made ready by a warm-up: all steps recorded, one run, a picture decoded', async () => {

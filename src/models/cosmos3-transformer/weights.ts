@@ -1,6 +1,7 @@
 // The transformer's weights, by the checkpoint's names. Source: spec, section 1.
 import {
   type Backend,
+  disposeTensors,
   inGroup,
   type Offload,
   type Tensor,
@@ -191,10 +192,13 @@ export function readActionProjection(b: Backend, transformer: Transformer, domai
   const { action, config } = transformer;
   if (!action || !config.action) throw new Error('this checkpoint has no action head');
   const { dim } = config.action;
-  return {
-    input: domainLinear(b, action.inputMatrices, action.inputBiases, domain, dim, config.hidden),
-    output: domainLinear(b, action.outputMatrices, action.outputBiases, domain, config.hidden, dim),
-  };
+  const input = domainLinear(b, action.inputMatrices, action.inputBiases, domain, dim, config.hidden);
+  try {
+    return { input, output: domainLinear(b, action.outputMatrices, action.outputBiases, domain, config.hidden, dim) };
+  } catch (error) {
+    disposeTensors(input);
+    throw error;
+  }
 }
 
 function domainLinear(
@@ -210,7 +214,8 @@ function domainLinear(
   for (let i = 0; i < inputs; i++)
     for (let o = 0; o < outputs; o++) transposed[o * inputs + i] = matrix[i * outputs + o] as number;
   const part = { shape: [outputs, inputs], dtype: 'f32' as const, bytes: new Uint8Array(transposed.buffer) };
-  return { weight: b.weight([part], 'matrix'), bias: uploadFloats(b, storedRow(biases, domain), [outputs]) };
+  const bias = uploadFloats(b, storedRow(biases, domain), [outputs]);
+  return { weight: b.weight([part], 'matrix'), bias };
 }
 
 function storedRow(stored: StoredWeight, row: number): Float32Array {

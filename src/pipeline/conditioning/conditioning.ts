@@ -1,6 +1,6 @@
 // From a plan to what the denoise loop takes: targets with their clean parts, and one branch per text pass. Tasks differ
 // only in which segments stand in the sequence and which frames are clean.
-import { type Backend, disposeTensors, type Tensor, uploadFloats } from '../../backend/index.js';
+import { allOrNothing, type Backend, type Own, type Tensor, uploadFloats } from '../../backend/index.js';
 import {
   type ActionProjection,
   type GenSegment,
@@ -54,7 +54,7 @@ export function planTargets(plan: Plan, { transformer, vae }: Networks, conditio
   return targets;
 }
 
-/** Uploads controls, positions and masks, and binds them to the text caches. */
+/** Uploads controls, positions and masks, and binds them to the text caches; all of them, or nothing stays. */
 export function buildConditioning(
   networks: Networks,
   plan: Plan,
@@ -62,15 +62,38 @@ export function buildConditioning(
   texts: BranchTexts,
   timesteps: Float32Array,
 ): Conditioning {
+  const { result, owned } = allOrNothing(networks.backend, (own) =>
+    layOut(networks, { plan, conditions, texts, timesteps }, own),
+  );
+  let holdsData = true;
+  return {
+    ...result,
+    handOver() {
+      holdsData = false;
+      return owned;
+    },
+    [Symbol.dispose]() {
+      if (holdsData) owned[Symbol.dispose]();
+    },
+  };
+}
+
+interface Given {
+  readonly plan: Plan;
+  readonly conditions: ChunkConditions;
+  readonly texts: BranchTexts;
+  readonly timesteps: Float32Array;
+}
+
+function layOut(
+  networks: Networks,
+  { plan, conditions, texts, timesteps }: Given,
+  own: Own,
+): Omit<Conditioning, 'handOver' | typeof Symbol.dispose> {
   const { backend: b, transformer } = networks;
   const targets = planTargets(plan, networks, conditions);
   const { config } = transformer;
   const { patch } = config;
-  const owned: unknown[] = [];
-  const own = <T>(value: T): T => {
-    owned.push(value);
-    return value;
-  };
   const noisy = targets.map((target) => own(uploadRows(b, noisyRows(target.item, patch, target.cleanFrames))));
   const projection = plan.action && own(readActionProjection(b, transformer, plan.action.domain));
   const controls = conditions.controls.map((latents): GenSegment & { item: ItemLayout } => {
@@ -113,8 +136,6 @@ export function buildConditioning(
       ...routes.flatMap(({ mixing }) => (mixing ? [mixing.coefficients] : [])),
     ]),
   ];
-  let holdsData = true;
-  const free = () => disposeTensors(owned);
   return {
     targets,
     branches,
@@ -122,13 +143,6 @@ export function buildConditioning(
     positions,
     layout: describeLayout(plan, targets, controls, branches),
     tensors,
-    handOver() {
-      holdsData = false;
-      return { [Symbol.dispose]: free };
-    },
-    [Symbol.dispose]() {
-      if (holdsData) free();
-    },
   };
 }
 

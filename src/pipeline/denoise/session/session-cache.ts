@@ -84,7 +84,7 @@ export class SessionCache implements Disposable {
     if (isKept && !found) this.#makeRoom(count - 1, limitBytes - workBytes);
     const session =
       found?.session ??
-      new StepSession(b, transformer, conditions, { isKept, stochastic, joinedRows, keepsVelocities });
+      StepSession.open(b, transformer, conditions, { isKept, stochastic, joinedRows, keepsVelocities });
     let isSettled = false;
     return {
       session,

@@ -1,6 +1,6 @@
 // Recorded steps of one layout and the memory they work on. A kept session serves runs whose texts, conditions, schedule and
 // guidance differ: they are written into it, and what was recorded stays. Design, section 4 "one graph per step".
-import { type Backend, disposeTensors, type Graph, type Tensor } from '../../../backend/index.js';
+import { allOrNothing, type Backend, disposeTensors, type Graph, type Tensor } from '../../../backend/index.js';
 import {
   firstLayerInput,
   type GenContext,
@@ -67,8 +67,16 @@ export class StepSession implements Disposable {
   #added: readonly Tensor[] | null = null;
   #run: SessionRun | null = null;
 
-  /** Makes the memory; a step is recorded when it is first run. */
-  constructor(b: Backend, transformer: Transformer, conditions: Conditions, options: SessionOptions) {
+  /** Makes the memory, or nothing where it does not fit; a step is recorded when it is first run. */
+  static open(b: Backend, transformer: Transformer, conditions: Conditions, options: SessionOptions): StepSession {
+    return allOrNothing(b, (own) => {
+      const session = new StepSession(b, transformer, conditions, options);
+      own(session.memory.tensors);
+      return session;
+    }).result;
+  }
+
+  private constructor(b: Backend, transformer: Transformer, conditions: Conditions, options: SessionOptions) {
     const { targets, branches } = conditions;
     this.#b = b;
     this.#transformer = transformer;
