@@ -1,8 +1,8 @@
 // The engine's door: a running process that loads, plans, generates and keeps artifacts.
 export type { Plan, PlanWarning } from '../pipeline/plan-types.js';
 export { type EngineConfig, readConfig } from './config.js';
+export type { LibraryRequest, MediaInput, PromptForm } from './door/library/prompt-form.js';
 export { readMediaReference } from './door/media-reference.js';
-export type { LibraryRequest, MediaInput, PromptForm } from './door/prompt-form.js';
 export { type ReadRequest, readRequest, type WireRequest } from './door/read-request.js';
 export type { LoadOptions, OpenDevice } from './load-options.js';
 export { deviceNames } from './loader.js';

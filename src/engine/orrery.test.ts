@@ -180,6 +180,17 @@ describe('Orrery', () => {
     [{ prompt: 'x', image: 'nowhere.png' }, 'invalid_media', /nowhere\.png/],
     [{ prompt: 'x', width: -1 }, 'invalid_value', /width/],
     [{ prompt: 'x', num_frames: 'many' }, 'invalid_value', /num_frames/],
+    [
+      { prompt: 'x', guidanceScale: 3 },
+      'unknown_parameter',
+      /^a request has no field guidanceScale; did you mean guidance\?$/,
+    ],
+    [{ prompt: 'x', action: { domain: 'av' } }, 'unknown_parameter', /did you mean action\.domainId\?/],
+    [
+      { prompt: 'x', transfer: { hints: [{ kind: 'edge', wieght: 1 }] } },
+      'unknown_parameter',
+      /hints\[0\]\.wieght.*weight/,
+    ],
     [{ prompt: 'x', image: { width: 2, height: 2, data: new Uint8Array(3) } }, 'invalid_value', /12 bytes/],
   ])('refuses %j', async (request, code, message) => {
     const failure = await orrery.plan(request).catch((error: unknown) => error);

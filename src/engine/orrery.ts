@@ -15,7 +15,7 @@ import { loadNetworks } from './checkpoint/load-networks.js';
 import { adviseOnMemory, type MemoryNeed } from './checkpoint/memory-fit.js';
 import { type OpenedModel, openModel } from './checkpoint/open-model.js';
 import { type EngineConfig, readConfig } from './config.js';
-import { type LibraryRequest, type PromptForm, readLibraryRequest } from './door/prompt-form.js';
+import { type LibraryRequest, type PromptForm, readLibraryRequest } from './door/library/prompt-form.js';
 import type { ReadRequest } from './door/read-request.js';
 import { findEncoder } from './encoder.js';
 import { blameInput } from './inputs/input-error.js';

@@ -1,12 +1,13 @@
 // Requests of the library: in the engine's words, or in the prompt form of the original interface,
 // `{ prompt, modalities, negative_prompt, multi_modal_data }`, to which any wire parameter may be added.
-import type { MediaSource } from '../../pipeline/media-source.js';
-import type { PlanWarning } from '../../pipeline/plan-types.js';
-import type { GenerationRequest } from '../../pipeline/request.js';
-import { RequestError, showValue } from '../../protocol/index.js';
-import { readMediaReference } from './media-reference.js';
-import { type ReadRequest, readRequest } from './read-request.js';
-import { isRecord } from './read-values.js';
+import type { MediaSource } from '../../../pipeline/media-source.js';
+import type { PlanWarning } from '../../../pipeline/plan-types.js';
+import type { GenerationRequest } from '../../../pipeline/request.js';
+import { RequestError, showValue } from '../../../protocol/index.js';
+import { readMediaReference } from '../media-reference.js';
+import { type ReadRequest, readRequest } from '../read-request.js';
+import { isRecord } from '../read-values.js';
+import { checkNames } from './check-names.js';
 
 /** A picture or clip: a path, a URL, bytes, or decoded RGB. */
 export type MediaInput =
@@ -53,7 +54,7 @@ function isPromptForm(request: LibraryRequest | PromptForm): request is PromptFo
 
 /**
  * Reads a library request of either form.
- * @throws RequestError as `readRequest` does
+ * @throws RequestError as `readRequest` does; for a name of the engine's words that is unknown
  */
 export function readLibraryRequest(
   request: LibraryRequest | PromptForm,
@@ -63,6 +64,7 @@ export function readLibraryRequest(
     throw new RequestError('invalid_value', 'request', `a request must be an object, got ${showValue(request)}`);
   }
   if (isPromptForm(request)) return readPromptForm(request, options);
+  checkNames({ ...request });
   const { image, video, ...rest } = request;
   return {
     request: { ...rest, ...readInputs({ image, video }) },
