@@ -191,7 +191,7 @@ describe('measures', () => {
     for (const scene of scenesOf('orbit', 4, 4)) {
       const angle = turnAround(followObject(drawScene(scene)), scene.width / 2, scene.height / 2);
       expect(Math.sign(angle)).toBe(scene.spin === 'clockwise' ? 1 : -1);
-      expect(Math.abs(angle)).toBeCloseTo((2 * Math.PI * 24) / (scene.speed === 'quickly' ? 24 : 48), 0);
+      expect(Math.abs(angle)).toBeCloseTo((2 * Math.PI * 24) / (scene.speed === 'quickly' ? 32 : 64), 0);
     }
   });
 

@@ -58,6 +58,23 @@ describe('simulators', () => {
     expect(path.map(([x]) => x)).toEqual([100, 100, 116]);
   });
 
+  it('a disc that pushes off the middle, slides along and leaves takes the other with it while they touch', () => {
+    const path = simulatePush(
+      [
+        [80, 90],
+        [120, 90],
+        [120, 110],
+        [60, 110],
+      ],
+      [110, 100],
+    );
+    const [, pushed, along, left] = path as readonly (readonly [number, number])[];
+    // A part is 2.5 px to the right, then 1.25 px down: it would come nearer than 26 px from (25, 10), and then from (25, 7.5).
+    expect(pushed).toEqual([145, 100]);
+    expect(along).toEqual([145, 117.5]);
+    expect(left).toEqual(along);
+  });
+
   it('every scene is solved by its own actions and not by standing still', () => {
     const random = new Random(11);
     for (const kind of ['bridge', 'droid', 'droid-joints'] as const) {
@@ -73,7 +90,8 @@ describe('simulators', () => {
     for (let i = 0; i < 20; i++) {
       const scene = drawPushScene(random);
       expect(scene.execute?.(scene.actions).done, scene.instruction).toBe(true);
-      expect(scene.execute?.(scene.actions.map(() => [-1, -1])).done).toBe(false);
+      const still = scene.actions.map(() => scene.actions[0] ?? []);
+      expect(scene.execute?.(still).done, scene.instruction).toBe(false);
     }
   });
 

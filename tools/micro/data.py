@@ -25,7 +25,7 @@ PACKED = True  # on a GPU attention leaves padding out instead of masking it
 CHUNK = 96  # scenes made and encoded at once
 # pool name -> (family, width, height, frames, scenes at full size)
 POOLS = {
-    "toy": ("toy", 320, 192, 25, 4500),
+    "toy": ("toy", 320, 192, 25, 7000),
     "toy 256x256": ("toy", 256, 256, 25, 600),
     "toy 320x256": ("toy", 320, 256, 25, 400),
     "toy 256x320": ("toy", 256, 320, 25, 400),
@@ -42,7 +42,7 @@ POOLS = {
     "transfer drive": ("drive", 320, 192, 25, 120),
     "bridge": ("bridge", 320, 192, 25, 3000),
     "droid": ("droid", 320, 192, 25, 2000),
-    "droid_joints": ("droid_joints", 320, 192, 25, 2000),
+    "droid_joints": ("droid_joints", 320, 192, 25, 3000),
     "push": ("push", 320, 192, 25, 2600),
     "drive": ("drive", 320, 192, 25, 1000),
 }

@@ -58,7 +58,7 @@ MODEL_INDEX = {
     "default_use_system_prompt": False,
     "enable_safety_checker": False,
     "orrery_defaults": {
-        "text-to-image": task_defaults(8.0, 3.0, 1),
+        "text-to-image": task_defaults(7.0, 3.0, 1),
         "text-to-video": task_defaults(3.0),
         "image-to-video": task_defaults(3.0),
         "video-to-video": task_defaults(3.0),

@@ -11,15 +11,23 @@ const contact = half + radius;
 /** The block is there when its centre is within this of the ring's. */
 const goalRadius = 24;
 
-/** A disc pushes another without friction: the pusher's places by frame -> the block's. */
+/** Parts of a frame in which a push is played. */
+const parts = 16;
+
+/**
+ * A disc pushes another that sticks to it: the pusher's places by frame -> the block's. While they touch, the block goes along with the
+ * pusher; it slides aside only where the pusher would enter it, and stays where the pusher leaves it.
+ */
 export function simulatePush(pusher: readonly Point[], block: Point): readonly Point[] {
   let place = block;
   return pusher.map((to, frame) => {
     const from = pusher[frame - 1] ?? to;
-    for (let part = 1; part <= 4; part++) {
-      const at = between(from, to, part / 4);
-      const gap = distance(place, at);
-      if (gap < contact) place = between(at, place, contact / Math.max(gap, 1e-6));
+    const step: Point = [(to[0] - from[0]) / parts, (to[1] - from[1]) / parts];
+    for (let part = 1; part <= parts; part++) {
+      const at: Point = [from[0] + step[0] * part, from[1] + step[1] * part];
+      if (distance(place, at) >= contact) continue;
+      place = [place[0] + step[0], place[1] + step[1]];
+      place = between(at, place, Math.max(1, contact / Math.max(distance(place, at), 1e-6)));
     }
     return place;
   });

@@ -153,7 +153,7 @@ export function drawToyScene(random: Random, options: ToyOptions = {}): ToyScene
       break;
     }
     case 'orbit': {
-      const turn = ((2 * Math.PI) / (speed === 'quickly' ? 24 : 48)) * (random.chance(0.5) ? 1 : -1);
+      const turn = ((2 * Math.PI) / (speed === 'quickly' ? 32 : 64)) * (random.chance(0.5) ? 1 : -1);
       spin = turn > 0 ? 'clockwise' : 'counterclockwise';
       const begin = random.uniform(0, 2 * Math.PI);
       const radius = short * 0.26;

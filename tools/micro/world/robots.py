@@ -24,6 +24,7 @@ GRAB = 14.0  # the gripper takes an object whose centre is this near
 ARM_COLOR = (0.28, 0.28, 0.32)
 FINGER_COLOR = (0.15, 0.15, 0.18)
 LINK = 105.0  # length of each link of the two-link arm
+PUSH_PARTS = 16  # of a frame, in which a push is played
 IDENTITY = (1, 0, 0, 0, 1, 0)
 
 
@@ -67,16 +68,20 @@ def simulate_arm(tip, gripper, things):
 
 
 def simulate_push(pusher, block, contact):
-    """A disc pushes another without friction: pusher [F, 2], block [2] -> block's places [F, 2]."""
+    """A disc pushes another that sticks to it: pusher [F, 2], block [2] -> block's places [F, 2].
+
+    While they touch, the block goes along with the pusher; it slides aside only where the pusher would enter it, and stays where the
+    pusher leaves it.
+    """
     places = np.repeat(np.asarray(block, float)[None], len(pusher), 0)
     for f in range(1, len(pusher)):
-        place = places[f - 1].copy()
-        for part in np.linspace(0, 1, 5)[1:]:
-            at = pusher[f - 1] + (pusher[f] - pusher[f - 1]) * part
-            away = place - at
-            distance = np.hypot(*away)
-            if distance < contact:
-                place = at + away / max(distance, 1e-6) * contact
+        place, step = places[f - 1].copy(), (pusher[f] - pusher[f - 1]) / PUSH_PARTS
+        for part in range(1, PUSH_PARTS + 1):
+            at = pusher[f - 1] + step * part
+            if np.hypot(*(place - at)) < contact:
+                place = place + step
+                away = place - at
+                place = at + away * max(1, contact / max(np.hypot(*away), 1e-6))
         places[f] = place
     return places
 

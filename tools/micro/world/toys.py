@@ -10,7 +10,7 @@ STEPS = ((1, 0), (-1, 0), (0, -1), (0, 1))  # of DIRECTIONS; y points down
 # Distance per frame as a fraction of the canvas side along the motion.
 SPEEDS = {"slowly": 0.008, "quickly": 0.020}
 MOTIONS = ("straight", "bounce", "walls", "orbit", "grow", "shrink", "collide", "pair", "still")
-MOTION_ODDS = (0.27, 0.13, 0.13, 0.14, 0.04, 0.03, 0.09, 0.15, 0.02)
+MOTION_ODDS = (0.24, 0.15, 0.18, 0.14, 0.04, 0.03, 0.08, 0.12, 0.02)
 
 
 def reflect(x, low, high):
@@ -92,7 +92,7 @@ def toy_scene(rng, width, height, frames, split="train", motion=None):
             at = np.interp(hit, frame, line)
             scene.tick(hit / FPS, color, 0 if np.mod(np.round((at - low) / (high - low)), 2) == 0 else width)
     elif motion == "orbit":
-        spin = 2 * np.pi / (24 if speed == "quickly" else 48) * (1 if rng.random() < 0.5 else -1)
+        spin = 2 * np.pi / (32 if speed == "quickly" else 64) * (1 if rng.random() < 0.5 else -1)
         radius = short * 0.26
         angle = rng.uniform(0, 2 * np.pi) + spin * frame
         paths.append((width / 2 + radius * np.cos(angle), height / 2 + radius * np.sin(angle)))
