@@ -1,6 +1,5 @@
 // Device data that outlives the call that makes it: all of it is made, or nothing stays.
 import type { Backend, Tensor } from './backend.js';
-import { DeviceTensor } from './device-tensor.js';
 import { disposeTensors } from './dispose.js';
 
 /** Takes over tensors and weights, however nested in arrays and plain objects, and gives them back. */
@@ -33,7 +32,11 @@ export function allOrNothing<T>(b: Backend, body: (own: Own) => T): { readonly r
 
 /** The tensors in a value; weights hold theirs by themselves. */
 function tensorsIn(value: unknown): Tensor[] {
-  if (value instanceof DeviceTensor) return [value];
-  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value) || Symbol.dispose in value) return [];
-  return Object.values(value).flatMap(tensorsIn);
+  if (typeof value !== 'object' || value === null || ArrayBuffer.isView(value)) return [];
+  if (isTensor(value)) return [value];
+  return Symbol.dispose in value ? [] : Object.values(value).flatMap(tensorsIn);
+}
+
+function isTensor(value: object): value is Tensor {
+  return Symbol.dispose in value && 'dtype' in value && !('format' in value);
 }
