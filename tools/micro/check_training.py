@@ -11,6 +11,7 @@ import torch
 
 import data
 import train_transformer
+from blend import blend
 from check_goldens import load_net
 from networks import transformer, vae
 from pool import make_scenes
@@ -123,12 +124,26 @@ def check_packing(folder):
     return f"rows and gradients within {max(gaps):.1e}"
 
 
+def check_blend():
+    """Shares of 0 and 1 give the ends, half of it the middle, and parts that only one has are told."""
+    first, second = {"a": torch.tensor([1.0, 2.0])}, {"a": torch.tensor([3.0, -2.0])}
+    for share, wanted in ((0, [1, 2]), (1, [3, -2]), (0.5, [2, 0])):
+        assert blend(first, second, share)["a"].tolist() == wanted, share
+    for wrong in (lambda: blend(first, second, 2), lambda: blend(first, {"b": second["a"]}, 0.5)):
+        try:
+            wrong()
+        except ValueError:
+            continue
+        raise AssertionError("a wrong blend was made")
+    return "its ends and its middle"
+
+
 @torch.no_grad()
 def main(folder):
     torch.set_num_threads(1)
     checks = {
         "rescaled actions": lambda: check_rescaling(folder), "units": check_units, "focus": lambda: check_focus(folder),
-        "sounds": check_sounds, "motions": check_motions,
+        "sounds": check_sounds, "motions": check_motions, "blend": check_blend,
     }
     if torch.cuda.is_available():
         checks["packing"] = lambda: check_packing(folder)
